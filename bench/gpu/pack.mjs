@@ -1,7 +1,7 @@
 /**
- * Packs what checks and times the CUDA kernels on a machine that has only Linux x64, NVIDIA's driver
- * and Python with torch: the addon, saccade-cuda.so, our JavaScript in two files, the Python of the
- * peers, Node itself.
+ * Packs what checks and times the CUDA and WebGPU kernels on a machine that has only Linux x64,
+ * NVIDIA's driver and Python with torch: the addon, saccade-cuda.so, Dawn, our JavaScript in two files,
+ * the Python of the peers, Node itself.
  *
  *   node bench/gpu/pack.mjs              → bench/gpu/build/saccade-gpu.tar.gz
  *   node bench/gpu/pack.mjs --folder DIR   the same as a folder, without Node; for tests also with
@@ -18,6 +18,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -58,6 +59,7 @@ export async function pack(folder, { hasNode, emulated }) {
   for (const name of ['torch_ops.py', 'torch_variants.py']) {
     copyFileSync(join(root, 'bench/peers', name), join(folder, 'bench/peers', name));
   }
+  copyDawn(join(folder, 'bench/dist/gpu/node_modules/webgpu'));
   copyFileSync(join(here, 'run.sh'), join(folder, 'bench/gpu/run.sh'));
   writeFileSync(join(folder, 'commit'), `${commit()}\n`);
   if (hasNode) copyStripped(process.execPath, join(folder, 'node'));
@@ -77,6 +79,8 @@ export async function pack(folder, { hasNode, emulated }) {
   );
 }
 
+const fromBenny = createRequire(createRequire(join(root, 'bench/package.json')).resolve('benny'));
+
 /** One file of a program and all it imports; `code` is bundled as if it lay at `start`. */
 async function bundle(start, code, to) {
   await build({
@@ -90,10 +94,20 @@ async function bundle(start, code, to) {
         resolveId: (id) => (id === start ? start : undefined),
         load: (id) => (id === start ? code : undefined),
       },
+      {
+        // Under Benny. It looks for lodash by a function of its own, which no bundler follows.
+        name: 'benchmark',
+        transform: (text, id) =>
+          id.endsWith('/benchmark/benchmark.js')
+            ? `const lodash = require('lodash');\n${text.replace("require('lodash')", 'lodash')}`
+            : undefined,
+      },
     ],
+    // Benny requires it, and gets no functions of the module that a bundler would choose.
+    resolve: { alias: { kleur: fromBenny.resolve('kleur') } },
     ssr: {
       noExternal: true,
-      // Dawn: not carried, and the programs say so where it would be used.
+      // A native module, which lies beside the programs.
       external: ['webgpu'],
       resolve: { conditions: ['@saccade/source', 'module', 'node', 'import'] },
     },
@@ -109,6 +123,16 @@ async function bundle(start, code, to) {
       },
     },
   });
+}
+
+/** Dawn in the npm package webgpu, for this platform alone. */
+function copyDawn(folder) {
+  const from = dirname(createRequire(join(root, 'bench/package.json')).resolve('webgpu'));
+  const binary = join('dist', `${process.platform}-${process.arch}`, 'dawn.node');
+  mkdirSync(dirname(join(folder, binary)), { recursive: true });
+  copyStripped(join(from, binary), join(folder, binary));
+  for (const name of ['index.js', 'package.json'])
+    copyFileSync(join(from, name), join(folder, name));
 }
 
 /** A copy without symbols; as it is where there is no `strip`. */

@@ -128,14 +128,15 @@ CONSTANTS = {"rotary": ("cos", "sin")}
 
 def load(array, storage):
     """The array as a tensor; floats as the storage type of the task, as PyTorch's ops want it."""
-    stored = {"f32": np.float32, "bf16": np.uint16, "i32": np.int32}[array["dtype"]]
+    stored = {"f32": np.float32, "bf16": np.uint16, "f16": np.float16, "i32": np.int32}[array["dtype"]]
     # A copy: PyTorch must be free to write where an op works in place.
     tensor = torch.from_numpy(np.fromfile(array["path"], stored).reshape(array["shape"]))
     if array["dtype"] == "i32":
         return tensor.to(DEVICE).long()
     if array["dtype"] == "bf16":
         tensor = tensor.view(torch.bfloat16)
-    return tensor.to(DEVICE, {"f32": torch.float32, "bf16": torch.bfloat16}[storage])
+    storages = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+    return tensor.to(DEVICE, storages[storage])
 
 
 def plain(op):

@@ -39,7 +39,11 @@ const SHAPES = {
     D: 128,
     causal: { sequences: 4, length: 4096, H: 16 },
     logprob: { N: 4000, D: 2048, V: 151_936 },
-    gemm: { M: 6500, N: 11_008, K: 2048 },
+    gemms: [
+      { M: 6500, N: 11_008, K: 2048 },
+      { M: 256, N: 11_008, K: 2048 },
+      { M: 16, N: 11_008, K: 2048 },
+    ],
     decode: { prompts: 64, members: 8, prompt: 2500, response: 500 },
   },
   medium: {
@@ -51,7 +55,7 @@ const SHAPES = {
     D: 128,
     causal: { sequences: 2, length: 1024, H: 8 },
     logprob: { N: 600, D: 1024, V: 32_000 },
-    gemm: { M: 1000, N: 1408, K: 2048 },
+    gemms: [{ M: 1000, N: 1408, K: 2048 }],
     decode: { prompts: 8, members: 8, prompt: 700, response: 100 },
   },
   tiny: {
@@ -63,14 +67,16 @@ const SHAPES = {
     D: 16,
     causal: { sequences: 2, length: 20, H: 2 },
     logprob: { N: 7, D: 16, V: 130 },
-    gemm: { M: 9, N: 40, K: 24 },
+    gemms: [{ M: 9, N: 40, K: 24 }],
     decode: { prompts: 2, members: 3, prompt: 20, response: 6 },
   },
 } as const;
 
+export const ROW_SIZES = Object.keys(SHAPES) as readonly RowSize[];
+
 /** All rows, the ones that matter most first. */
 export function gpuRows(size: RowSize = 'full'): readonly GpuRow[] {
-  const { group, heads, D, causal, logprob, gemm: product, decode } = SHAPES[size];
+  const { group, heads, D, causal, logprob, gemms, decode } = SHAPES[size];
   const groupOf = ([H, G]: readonly [number, number]): GroupShape => ({
     ...group,
     heads: { H, G, D },
@@ -80,7 +86,7 @@ export function gpuRows(size: RowSize = 'full'): readonly GpuRow[] {
     logprobRow(logprob),
     groupRow(groupOf(heads[1])),
     causalRow(causal, D),
-    gemmRow(product),
+    ...gemms.map(gemmRow),
     decodeRow(decode, D),
   ];
 }

@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { openDevice, referenceBackend } from '@saccade/ops';
 import type { CheckResult } from '@saccade/ops/contract';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { CHECKED_TYPES, deviceChecks, failedCheck, runDeviceChecks } from './device-checks.ts';
+import { deviceChecks, failedCheck, runDeviceChecks } from './device-checks.ts';
+import type { GpuRowResult } from './gpu-table.ts';
 import { Ledger, readLedger } from './ledger.ts';
+import { API_TYPES } from './open-gpu.ts';
 import { runStages } from './run-stages.ts';
 import { planStages } from './stages.ts';
 
@@ -39,11 +41,12 @@ it('packs, unpacks nothing that is not there, and says what it would do', () => 
   expect(readdirSync(out).sort()).toEqual(['log.txt', 'report.json', 'report.txt']);
   const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8'));
   const names = report.stages.map(({ name }: { name: string }) => name);
-  expect(names.slice(0, 6)).toEqual([
+  expect(names.slice(0, 15)).toEqual([
     'doctor',
-    ...CHECKED_TYPES.map((dtype) => `checks-${dtype}`),
-    'table',
-    'repeats',
+    ...['checks-f32', 'checks-bf16', 'checks-f16'],
+    ...['webgpu-checks-f32', 'webgpu-f16-checks-f16', 'webgpu-units-checks-f16'],
+    ...['table', 'webgpu-table', 'webgpu-f16-table', 'webgpu-units-table'],
+    ...['repeats', 'webgpu-repeats', 'webgpu-f16-repeats', 'webgpu-units-repeats'],
   ]);
   const text = readFileSync(join(out, 'report.txt'), 'utf8');
   expect(text).toMatch(/backend cuda/);
@@ -60,6 +63,19 @@ it('packs, unpacks nothing that is not there, and says what it would do', () => 
   );
   expect(asked.stdout).toMatch(/^no device: /);
   expect(asked.status).toBe(1);
+  // What is packed also times, with nothing but itself.
+  const timed = spawnSync(
+    process.execPath,
+    [
+      join(packed, 'bench/dist/gpu/saccade-gpu.mjs'),
+      ...['table', '--emulated', '--filter', 'GEMM', '--python', '/nowhere/python', '--out', out],
+    ],
+    { cwd: folder, encoding: 'utf8', env: { SACCADE_ADDON: join(packed, 'native/saccade.node') } },
+  );
+  expect(timed.status, timed.stdout + timed.stderr).toBe(0);
+  const [row] = readLedger<GpuRowResult>(out, 'table')?.entries ?? [];
+  expect(row?.failure).toBeUndefined();
+  expect(row?.results[0]?.seconds.median).toBeGreaterThan(0);
 });
 
 it('says what is missing where nothing was packed', () => {
@@ -77,7 +93,7 @@ it('says what is missing where nothing was packed', () => {
 
 it('has the checks of the contract once, and a process for each storage type', () => {
   const selection = { fuzzCount: 1, emulated: false };
-  const all = CHECKED_TYPES.flatMap((dtype) => deviceChecks({ ...selection, dtype }));
+  const all = API_TYPES.cuda.flatMap((dtype) => deviceChecks({ ...selection, dtype }));
   const names = all.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   for (const name of [

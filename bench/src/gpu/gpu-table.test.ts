@@ -162,7 +162,13 @@ describe('measureRows', () => {
   const ledgerOf = (name: string, resume = false): Ledger<GpuRowResult> =>
     new Ledger({ folder, name, resume, failed: failedRow });
   const [product] = gpuRows('tiny').filter(({ title }) => title.startsWith('GEMM'));
-  const options = { seconds: 100, passSeconds: 0.01, rounds: 5 };
+  const options = {
+    dtype: 'bf16' as const,
+    hasGoals: true,
+    seconds: 100,
+    passSeconds: 0.01,
+    rounds: 5,
+  };
 
   it('measures ours without peers where they cannot be started or end, and continues', async () => {
     const device = openDevice(cudaBackend({ emulated: true }));
@@ -286,7 +292,7 @@ it('draws goals that are met and missed, and names what is missing', () => {
     ],
   };
   const text = drawGpuTable([row, failedRow('another', 'no time was left for it')]);
-  expect(text).toMatch(/a row +forward +10\.0 ms.* 100 +100 +fast.*1\.50×.*2× +NO/);
+  expect(text).toMatch(/a row, bf16 +forward +10\.0 ms.* 100 +100 +fast.*1\.50×.*2× +NO/);
   expect(text).toMatch(/slow.*2\.50×.*2× +yes/);
   for (const note of [
     'a row, forward: fast: in its own way',

@@ -1,5 +1,5 @@
 /** Measures the rows of the table, each beside its peers in turns. */
-import { messageOf } from '@saccade/core';
+import { type DType, messageOf } from '@saccade/core';
 import type { Device } from '@saccade/ops';
 import type { Peer } from '../peers/peer.ts';
 import type { TorchProcess } from '../peers/torch.ts';
@@ -10,7 +10,7 @@ import type { Ledger } from './ledger.ts';
 
 export interface GpuRowResult {
   readonly title: string;
-  /** One for each pass, in bf16. */
+  /** One for each pass. */
   readonly results: readonly OpResult[];
   readonly goals: Readonly<Record<string, RowPeer['goals']>>;
   /** Why there are fewer results than passes, or no peers beside them. */
@@ -18,6 +18,9 @@ export interface GpuRowResult {
 }
 
 export interface TableOptions {
+  readonly dtype: DType;
+  /** Whether the rows' goals are meant for this device. */
+  readonly hasGoals: boolean;
   /** For the whole table; no row begins after it. */
   readonly seconds: number;
   /** For one pass beside its peers, about. */
@@ -83,14 +86,14 @@ async function measureRow(
   device: Device,
   { title, job, peers }: GpuRow,
   open: readonly Peer[],
-  { passSeconds, rounds, onStart }: TableOptions,
+  { dtype, hasGoals, passSeconds, rounds, onStart }: TableOptions,
 ): Promise<GpuRowResult> {
-  const goals = Object.fromEntries(peers.map((peer) => [peer.name, peer.goals]));
+  const goals = Object.fromEntries(peers.map(({ name, goals }) => [name, hasGoals ? goals : {}]));
   const row = { title, goals };
   const skipped: string[] = [];
   const measure = (beside: readonly Peer[]): Promise<readonly OpResult[]> =>
     runJobs(device, [job], {
-      dtypes: ['bf16'],
+      dtypes: [dtype],
       peers: beside,
       rounds,
       seconds: passSeconds,

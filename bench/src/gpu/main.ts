@@ -1,24 +1,18 @@
 /** The program that runs on a GPU machine: all stages, or one of them. See bench/gpu/README.md. */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type DType, messageOf } from '@saccade/core';
-import { Command } from 'commander';
+import { ConfigError, type DType, messageOf } from '@saccade/core';
+import { Command, Option } from 'commander';
 import { parseCount, parseSeconds } from '../commands/shared.ts';
 import { describeMachine } from '../machine.ts';
 import { startTorch, type TorchProcess } from '../peers/torch.ts';
-import {
-  CHECKED_TYPES,
-  deviceChecks,
-  failedCheck,
-  hasWords,
-  runDeviceChecks,
-} from './device-checks.ts';
+import { deviceChecks, failedCheck, hasWords, runDeviceChecks } from './device-checks.ts';
 import { readDeviceFacts } from './device-facts.ts';
 import { collectReports, drawReport, isAllWell, type StageKind } from './gpu-report.ts';
-import { gpuRows, type RowSize } from './gpu-rows.ts';
+import { gpuRows, ROW_SIZES, type RowSize } from './gpu-rows.ts';
 import { failedRow, measureRows } from './gpu-table.ts';
 import { Ledger, type LedgerState, removeLedger } from './ledger.ts';
-import { findCuda, openCuda } from './open-cuda.ts';
+import { API_TYPES, findGpu, GPU_APIS, type GpuApi, openGpu, TABLE_TYPES } from './open-gpu.ts';
 import { failedRepeat, repeatRows } from './repeats.ts';
 import { describeRow } from './report-gpu.ts';
 import { runStages, type StageOutcome } from './run-stages.ts';
@@ -29,6 +23,7 @@ interface GpuFlags {
   readonly out: string;
   readonly python: string;
   readonly seconds: number;
+  readonly api: GpuApi;
   readonly emulated: boolean;
   readonly dryRun: boolean;
   readonly filter: string;
@@ -36,12 +31,13 @@ interface GpuFlags {
 
 interface StageFlags extends GpuFlags {
   readonly resume: boolean;
+  readonly part?: string;
 }
 
 /** @param args  after the program's name */
 export async function main(args: readonly string[]): Promise<void> {
   const program = new Command('run.sh').description(
-    'Checks and times the CUDA kernels on this machine, beside PyTorch.',
+    'Checks and times the CUDA and WebGPU kernels on this machine, beside PyTorch.',
   );
   addCommon(program.command('all', { isDefault: true }), 560)
     .description('every stage in processes of its own; writes report.txt, report.json, log.txt')
@@ -50,9 +46,8 @@ export async function main(args: readonly string[]): Promise<void> {
     .action(runAll);
   addStage(program, 'checks', 150)
     .description('the contract of kernels, memory and queue, in one storage type')
-    .option('--dtype <type>', CHECKED_TYPES.join(', '), 'f32')
+    .option('--dtype <type>', 'f32, bf16, f16; not every API has each', 'f32')
     .option('--fuzz <count>', 'random cases of every op beside its fixed ones', Number, 10)
-    .option('--part <name>', 'what the report calls it; default checks-<type>')
     .action(checkDevice);
   addStage(program, 'table', 220)
     .description('the rows of the table beside their peers')
@@ -60,6 +55,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addStage(program, 'repeats', 40)
     .description('the rows at a medium size, over and over: the same bits every time')
     .option('--times <count>', 'repeats', parseCount, 20)
+    .addOption(new Option('--size <name>', 'of the rows').choices(ROW_SIZES).default('medium'))
     .action(repeat);
   await program.parseAsync(args, { from: 'user' });
 }
@@ -76,7 +72,10 @@ function addCommon(command: Command, seconds: number): Command {
 
 function addStage(program: Command, name: string, seconds: number): Command {
   const resume = 'continue where a process of this stage ended in the middle';
-  return addCommon(program.command(name), seconds).option('--resume', resume, false);
+  return addCommon(program.command(name), seconds)
+    .addOption(new Option('--api <name>', 'how the GPU is used').choices(GPU_APIS).default('cuda'))
+    .option('--part <name>', 'what the report calls it; default: the name of the command')
+    .option('--resume', resume, false);
 }
 
 function openLedger<Entry>(
@@ -92,11 +91,11 @@ function openLedger<Entry>(
 }
 
 /** Says what a stage would do, where there is no device or none is wanted; true if so. */
-function isDry(flags: StageFlags, name: string, would: readonly string[]): boolean {
-  const cuda = findCuda(flags);
-  if (cuda.isThere && !flags.dryRun) return false;
+async function isDry(flags: StageFlags, name: string, would: readonly string[]): Promise<boolean> {
+  const gpu = await findGpu(flags);
+  if (gpu.isThere && !flags.dryRun) return false;
   const ledger = openLedger<string>(flags, name, 'would', (what) => what);
-  const state = cuda.isThere ? `device: ${cuda.description}` : `no device: ${cuda.reason}`;
+  const state = gpu.isThere ? `device: ${gpu.description}` : `no device: ${gpu.reason}`;
   for (const line of [state, ...would]) {
     console.log(line);
     ledger.add(line);
@@ -110,17 +109,22 @@ function isDry(flags: StageFlags, name: string, would: readonly string[]): boole
 interface CheckFlags extends StageFlags {
   readonly dtype: DType;
   readonly fuzz: number;
-  readonly part?: string;
 }
 
 async function checkDevice(flags: CheckFlags): Promise<void> {
-  const { dtype, fuzz, part = `checks-${dtype}` } = flags;
+  const { dtype, fuzz, part = 'checks' } = flags;
+  if (!API_TYPES[flags.api].includes(dtype)) {
+    throw new ConfigError(
+      'dtype',
+      `--dtype is ${dtype}. Pass one of ${flags.api}: ${API_TYPES[flags.api].join(', ')}.`,
+    );
+  }
   const checks = deviceChecks({ ...flags, fuzzCount: fuzz });
   const would = `would run ${checks.length} checks in ${dtype}, ${fuzz} random cases of every op`;
-  if (isDry(flags, part, [would])) return;
+  if (await isDry(flags, part, [would])) return;
   const ledger = openLedger(flags, part, 'checks', failedCheck);
-  const open = () => openCuda(flags, true);
-  const subject = { device: open(), open };
+  const open = () => openGpu(flags, true);
+  const subject = { device: await open(), open };
   // On a device the float64 oracles take the time, some seconds; emulated threads take minutes.
   const limits = { seconds: flags.seconds, limitSeconds: flags.emulated ? 600 : 60 };
   await runDeviceChecks(checks, subject, ledger, limits, (latest) => {
@@ -135,8 +139,9 @@ const rowsOf = (flags: GpuFlags, size: RowSize): ReturnType<typeof gpuRows> =>
   gpuRows(flags.emulated ? 'tiny' : size).filter(({ title }) => hasWords(title, flags.filter));
 
 async function timeRows(flags: StageFlags): Promise<void> {
-  const { python, emulated } = flags;
-  const rows = rowsOf(flags, 'full');
+  const { python, emulated, api, part = 'table' } = flags;
+  // Without matrix units WebGPU takes ten times as long.
+  const rows = rowsOf(flags, api === 'cuda' ? 'full' : 'medium');
   /** The process of the peers, or why there is none: ours are timed anyway. */
   const openTorch = async (): Promise<TorchProcess | string> => {
     try {
@@ -146,17 +151,19 @@ async function timeRows(flags: StageFlags): Promise<void> {
       return messageOf(error);
     }
   };
-  if (flags.dryRun || !findCuda(flags).isThere) {
+  if (flags.dryRun || !(await findGpu(flags)).isThere) {
     const torch = await openTorch();
     const found = typeof torch === 'string' ? `no torch: ${torch}` : JSON.stringify(torch.about);
     if (typeof torch !== 'string') await torch.close();
     const would = rows.map((row) => `would time ${describeRow(row)}`);
-    if (isDry(flags, 'table', [found, ...would])) return;
+    if (await isDry(flags, part, [found, ...would])) return;
   }
-  const ledger = openLedger(flags, 'table', 'table', failedRow);
-  const device = openCuda(flags);
+  const ledger = openLedger(flags, part, 'table', failedRow);
+  const device = await openGpu(flags);
   ledger.describe({ backend: device.backend.description, before: readDeviceFacts() });
   await measureRows(device, rows, ledger, {
+    dtype: TABLE_TYPES[api],
+    hasGoals: api === 'cuda',
     seconds: flags.seconds,
     passSeconds: emulated ? 0.01 : 5,
     rounds: emulated ? 5 : 30,
@@ -168,13 +175,20 @@ async function timeRows(flags: StageFlags): Promise<void> {
   if (ledger.entries.some(({ failure }) => failure !== undefined)) process.exitCode = 1;
 }
 
-async function repeat(flags: StageFlags & { readonly times: number }): Promise<void> {
-  const rows = rowsOf(flags, 'medium');
+interface RepeatFlags extends StageFlags {
+  readonly times: number;
+  readonly size: RowSize;
+}
+
+async function repeat(flags: RepeatFlags): Promise<void> {
+  const rows = rowsOf(flags, flags.size);
   const would = rows.map(({ title }) => `would repeat ${title}, ${flags.times} times`);
-  if (isDry(flags, 'repeats', would)) return;
-  const ledger = openLedger(flags, 'repeats', 'repeats', failedRepeat);
-  const device = openCuda(flags, true);
-  await repeatRows(device, rows, ledger, flags.times);
+  const { part = 'repeats', api, times } = flags;
+  if (await isDry(flags, part, would)) return;
+  const ledger = openLedger(flags, part, 'repeats', failedRepeat);
+  const device = await openGpu(flags, true);
+  const dtypes = API_TYPES[api].filter((dtype) => dtype === 'f32' || dtype === TABLE_TYPES[api]);
+  await repeatRows(device, rows, ledger, { dtypes, times });
   device.dispose();
   if (ledger.entries.some(({ differences }) => differences.length > 0)) process.exitCode = 1;
 }

@@ -14,7 +14,6 @@ export interface RepeatResult {
   readonly differences: readonly string[];
 }
 
-const TYPES: readonly DType[] = ['f32', 'bf16'];
 /** A row that takes longer hangs. */
 const LIMIT_SECONDS = 60;
 
@@ -33,15 +32,15 @@ export async function repeatRows(
   device: Device,
   rows: readonly GpuRow[],
   ledger: Ledger<RepeatResult>,
-  repeats: number,
+  { dtypes, times }: { readonly dtypes: readonly DType[]; readonly times: number },
 ): Promise<boolean> {
   const known = new Set(ledger.entries.map(({ title }) => title));
   for (const row of rows) {
-    for (const dtype of TYPES) {
+    for (const dtype of dtypes) {
       const title = titleOf(row, dtype);
       if (known.has(title)) continue;
       const result = await ledger.run(title, LIMIT_SECONDS, () =>
-        measureRepeats(device, row, dtype, repeats).catch((error: unknown) =>
+        measureRepeats(device, row, dtype, times).catch((error: unknown) =>
           failedRepeat(title, messageOf(error)),
         ),
       );

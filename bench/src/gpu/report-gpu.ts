@@ -17,7 +17,7 @@ const PASSES: Readonly<Record<Pass, string>> = {
 
 export function drawGpuTable(rows: readonly GpuRowResult[]): string {
   const columns: Column[] = [
-    { title: 'shape, bf16' },
+    { title: 'shape' },
     { title: 'pass' },
     right('ours'),
     right('p20–p80'),
@@ -38,7 +38,7 @@ function linesOf(row: GpuRowResult, result: OpResult): string[][] {
   const { cost, pass, seconds } = result;
   const present = (result.peers ?? []).filter((peer) => 'seconds' in peer);
   const own = [
-    row.title,
+    `${row.title}, ${result.dtype}`,
     PASSES[pass],
     formatSeconds(seconds.median),
     formatRange(seconds.p20, seconds.p80),

@@ -1,9 +1,9 @@
 /** The stages of a GPU run, and the command of each. */
 import { resolve } from 'node:path';
-import { CHECKED_TYPES } from './device-checks.ts';
 import { readLedger } from './ledger.ts';
+import { API_TYPES, GPU_APIS, type GpuApi } from './open-gpu.ts';
 import type { Stage, StageCommand } from './run-stages.ts';
-import { findSanitizer, SANITIZER_TOOLS, sanitizerArgs } from './sanitizer.ts';
+import { findSanitizer, SANITIZER_TOOLS, type SanitizerTool, sanitizerArgs } from './sanitizer.ts';
 
 export interface PlanOptions {
   readonly out: string;
@@ -19,11 +19,27 @@ export interface PlanOptions {
 /** The small checks that run under the sanitizer: every kernel once, in the op's own cases. */
 const SANITIZED = 'agrees with its float64 oracle';
 
+/** Seconds of each API's table. */
+const TABLES: readonly (readonly [GpuApi, number])[] = [
+  ['cuda', 190],
+  ['webgpu', 25],
+  ['webgpu-f16', 25],
+  ['webgpu-units', 25],
+];
+
+/** Races are looked for among all accesses of shared memory, which takes an H100 a minute. */
+const SANITIZER_SECONDS: Readonly<Record<SanitizerTool, number>> = { memcheck: 20, racecheck: 85 };
+
+/** A stage's name: those of CUDA, which were first, have none before it. */
+const named = (api: GpuApi, name: string): string => (api === 'cuda' ? name : `${api}-${name}`);
+
+const of = (api: GpuApi): readonly string[] => ['--api', api];
+
 /**
  * The stages in the order of what they tell, and sentences about what is left out.
  *
- * Budgets add up to 550 seconds. The table runs alone on the machine; the checks, whose oracles are
- * plain TypeScript, have a process for each storage type.
+ * Budgets add up to 560 seconds. The tables run alone on the machine; the checks, whose oracles are
+ * plain TypeScript, have a process for each API and storage type.
  */
 export function planStages(options: PlanOptions): { stages: readonly Stage[]; notes: string[] } {
   const { out, python, emulated, dryRun, filter, doctor } = options;
@@ -34,7 +50,7 @@ export function planStages(options: PlanOptions): { stages: readonly Stage[]; no
     args: [
       program,
       command,
-      ...['--out', out, '--python', python, '--filter', filter],
+      ...['--part', name, '--out', out, '--python', python, '--filter', filter],
       ...(emulated ? ['--emulated'] : []),
       ...(dryRun ? ['--dry-run'] : []),
       ...more,
@@ -62,15 +78,30 @@ export function planStages(options: PlanOptions): { stages: readonly Stage[]; no
   }
   stages.push(
     {
-      seconds: 150,
-      commands: CHECKED_TYPES.map((dtype) =>
-        run(`checks-${dtype}`, 'checks', '--dtype', dtype, '--fuzz', fuzz, '--seconds', '140'),
+      seconds: 110,
+      commands: GPU_APIS.flatMap((api) =>
+        API_TYPES[api].map((dtype) => {
+          const cases = ['--fuzz', fuzz, '--seconds', '100'];
+          return run(
+            named(api, `checks-${dtype}`),
+            'checks',
+            '--dtype',
+            dtype,
+            ...of(api),
+            ...cases,
+          );
+        }),
       ),
     },
-    { seconds: 240, commands: [run('table', 'table', '--seconds', '215')] },
+    ...TABLES.map(([api, seconds]) => ({
+      seconds,
+      commands: [run(named(api, 'table'), 'table', ...of(api), '--seconds', `${seconds - 15}`)],
+    })),
     {
       seconds: 40,
-      commands: [run('repeats', 'repeats', '--times', emulated ? '2' : '20')],
+      commands: GPU_APIS.map((api) =>
+        run(named(api, 'repeats'), 'repeats', ...of(api), '--times', emulated ? '2' : '20'),
+      ),
     },
   );
   const sanitizer = options.sanitizer ?? findSanitizer();
@@ -83,10 +114,11 @@ export function planStages(options: PlanOptions): { stages: readonly Stage[]; no
     return { stages, notes };
   }
   for (const tool of SANITIZER_TOOLS) {
-    const few = ['--dtype', 'bf16', '--fuzz', '0', '--seconds', '40', '--part', tool];
+    const seconds = SANITIZER_SECONDS[tool];
+    const few = ['--dtype', 'bf16', '--fuzz', '0', '--seconds', `${seconds - 5}`];
     const small = run(tool, 'checks', ...few, '--filter', SANITIZED);
     const args = sanitizerArgs(tool, small.command, small.args);
-    stages.push({ seconds: 45, commands: [{ ...small, command: sanitizer, args }] });
+    stages.push({ seconds, commands: [{ ...small, command: sanitizer, args }] });
   }
   return { stages, notes };
 }
