@@ -2,15 +2,18 @@
 /**
  * Builds the addon if its sources, the compiler or the build tool changed since the last time.
  *
- *   node native/build.mjs              silent when there is nothing to do
- *   node native/build.mjs --emulator   and the CUDA kernels for the CPU, which only tests want
+ *   node native/build.mjs           silent when there is nothing to do
+ *   node native/build.mjs --tests   and what only tests want: all instruction sets that run here, and
+ *                                   the CUDA kernels for the CPU
  *
+ * The CPU kernels are compiled for any processor and for the best that this one has.
+
  * Kernels for CUDA devices take minutes, so they are built where there is such a device and nvcc.
  * SACCADE_CUDA=ON builds them without a device, SACCADE_CUDA=OFF leaves them out.
  *
  * A hash of the sources is stored beside the addon, so calling this often is cheap.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -23,10 +26,9 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BuildError, readCmakeJs, readText, runCmake } from './cmake.mjs';
 import { addonPath } from './index.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -39,42 +41,40 @@ const lockPath = join(buildFolder, 'lock');
 /** The package on npm has the kernels inside, a clone beside it. */
 const kernels = [join(here, 'kernels'), join(here, '..', 'kernels')].find(existsSync);
 
-/** Something the build needs is missing, or the build failed; the message says what to do. */
-export class BuildError extends Error {}
-
 /**
  * Makes sure the addon is there and up to date. Of several calls at once, one builds.
  *
  * @param options.onStart     called with one line if there is something to build
  * @param options.onProgress  called with the share that is built, in percent
- * @param options.emulator    whether the CUDA kernels are built for the CPU too
+ * @param options.tests       whether what only tests want is built too
  * @returns {Promise<'fresh' | 'built'>}
  * @throws BuildError
  */
 export async function buildAddon({
   onStart = () => {},
   onProgress = () => {},
-  emulator = false,
+  tests = false,
 } = {}) {
   const compiler = findCompiler();
   const tools = describeTools(compiler);
   const cuda = cudaToBuild();
-  if (isFresh({ sources: hashSources(), tools, cuda, emulator })) return 'fresh';
+  const isa = setsToBuild(tests);
+  if (isFresh({ sources: hashSources(), tools, cuda, isa, tests })) return 'fresh';
   expectTools(compiler);
   mkdirSync(buildFolder, { recursive: true });
   await takeLock();
   try {
     // Someone else may have built it while this call waited.
     const sources = hashSources();
-    if (isFresh({ sources, tools, cuda, emulator })) return 'fresh';
-    const isAddonFresh = isFresh({ sources, tools, cuda, emulator: false });
+    if (isFresh({ sources, tools, cuda, isa, tests })) return 'fresh';
+    const isAddonFresh = isFresh({ sources, tools, cuda, isa: setsToBuild(false), tests: false });
     onStart(
       isAddonFresh
-        ? 'Building the CUDA kernels for the CPU, to test them (a minute, once) …'
+        ? 'Building what tests of kernels want: all instruction sets, CUDA on the CPU (minutes, once) …'
         : `Building the native kernels (${durationOf(cuda)} the first time) …`,
     );
-    await build({ tools, cuda, emulator, onProgress });
-    writeFileSync(stampPath, `${JSON.stringify({ sources, tools, cuda, emulator }, null, 2)}\n`);
+    await build({ tools, cuda, isa, tests, onProgress });
+    writeFileSync(stampPath, `${JSON.stringify({ sources, tools, cuda, isa, tests }, null, 2)}\n`);
     return 'built';
   } finally {
     rmSync(lockPath, { force: true });
@@ -82,10 +82,10 @@ export async function buildAddon({
 }
 
 function durationOf(cuda) {
-  return cuda === NO_CUDA ? 'two or three minutes' : 'about ten minutes, with those for CUDA,';
+  return cuda === NO_CUDA ? 'a minute or two' : 'about ten minutes, with those for CUDA,';
 }
 
-async function build({ tools, cuda, emulator, onProgress }) {
+async function build({ tools, cuda, isa, tests, onProgress }) {
   const before = readStamp();
   // Object files and CMake's cache of another compiler are useless; those without CUDA are not.
   const isSameTools = before?.tools === tools && [NO_CUDA, cuda].includes(before.cuda ?? NO_CUDA);
@@ -99,7 +99,7 @@ async function build({ tools, cuda, emulator, onProgress }) {
       force: true,
     });
   }
-  const options = { cuda, emulator, onProgress };
+  const options = { cuda, isa, tests, onProgress };
   let result = await compile(options);
   // CMake's cache may be at fault; a source that does not compile will not the second time either.
   if (result.code !== 0 && isSameTools && !hasCompilerError(result.output)) {
@@ -115,9 +115,18 @@ async function build({ tools, cuda, emulator, onProgress }) {
         'Correct what it names and run this again.',
     );
   }
+  if (cuda !== NO_CUDA) {
+    try {
+      expectCudaLibrary(join(workFolder, 'Release', 'saccade-cuda.so'), result.output);
+    } catch (error) {
+      // It would keep that there is no compiler for CUDA.
+      rmSync(join(workFolder, 'CMakeCache.txt'), { force: true });
+      throw error;
+    }
+  }
   const emulated = join(workFolder, 'Release', 'saccade-cuda-emulated.so');
   // One of an earlier build belongs to other sources.
-  if (!emulator) rmSync(emulated, { force: true });
+  if (!tests) rmSync(emulated, { force: true });
   // A rename: processes that have the old files open keep them.
   const folder = dirname(addonPath());
   mkdirSync(folder, { recursive: true });
@@ -131,6 +140,21 @@ async function build({ tools, cuda, emulator, onProgress }) {
       rmSync(to, { force: true });
     }
   }
+}
+
+/**
+ * Checks that a build with CUDA made its library: where CMake finds no fit nvcc, it leaves it out.
+ *
+ * @throws BuildError naming what CMake said
+ */
+export function expectCudaLibrary(path, output) {
+  if (existsSync(path)) return;
+  const said = output.split('\n').filter((line) => /nvcc|CUDA/.test(line));
+  throw new BuildError(
+    `The kernels for CUDA devices were asked for, but no ${basename(path)} came out. CMake said:\n` +
+      `${said.slice(-5).join('\n') || 'nothing about CUDA'}\n` +
+      'Install an nvcc that CMake finds, 12 or newer, or set SACCADE_CUDA=OFF, then run this again.',
+  );
 }
 
 /** Whether a compiler or linker refused a source, in the output of a build. */
@@ -162,15 +186,7 @@ function isRunning(pid) {
   }
 }
 
-function readText(path) {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-function isFresh({ sources, tools, cuda, emulator }) {
+function isFresh({ sources, tools, cuda, isa, tests }) {
   const built = readStamp();
   // A CUDA build that was asked for once stays, as long as it is of these sources.
   const isCudaFresh = built?.cuda === cuda || (cuda === NO_CUDA && cudaSetting() === 'AUTO');
@@ -178,7 +194,8 @@ function isFresh({ sources, tools, cuda, emulator }) {
     built?.tools === tools &&
     built.sources === sources &&
     isCudaFresh &&
-    (built.emulator === true || !emulator) &&
+    hasSets(built.isa, isa) &&
+    (built.tests === true || !tests) &&
     existsSync(addonPath())
   );
 }
@@ -217,23 +234,6 @@ function describeTools(compiler) {
     // CMake writes absolute paths into its cache.
     here,
   ].join(', ');
-}
-
-/** The build tool; an installed package has it only where somebody asked for it. */
-function readCmakeJs() {
-  const require = createRequire(import.meta.url);
-  try {
-    require.resolve('node-addon-api/package.json');
-    const path = require.resolve('cmake-js/package.json');
-    return { folder: dirname(path), version: require(path).version };
-  } catch {
-    const { peerDependencies } = require('./package.json');
-    const wanted = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range}`);
-    throw new BuildError(
-      'Building the native addon needs two npm packages that are not installed. ' +
-        `Run \`npm install ${wanted.join(' ')}\`, then this again.`,
-    );
-  }
 }
 
 const NO_CUDA = 'no kernels for CUDA devices';
@@ -321,56 +321,60 @@ function expectTools(compiler) {
   }
 }
 
+/** All instruction sets that the compiler knows, as CMake has it. */
+const EVERY_SET = 'ALL';
+
+/**
+ * The instruction sets of a processor that kernels are compiled for, beside the portable one.
+ *
+ * @param flags  what the processor has, as `/proc/cpuinfo` says it
+ * @returns      those that the addon chooses from, the best last, and those that it only tests
+ */
+export function instructionSetsOf(flags) {
+  const hasAll = (...names) => names.every((name) => flags.includes(name));
+  const chosen = hasAll('avx2', 'fma') ? ['avx2'] : [];
+  if (!hasAll('avx512f', 'avx512vl', 'avx512bw', 'avx512dq')) return { chosen, tested: [] };
+  chosen.push('avx512');
+  if (hasAll('avx512_bf16', 'avx512_vnni')) chosen.push('avx512bf16');
+  const hasTiles = hasAll('amx_tile', 'amx_bf16', 'amx_int8');
+  return { chosen, tested: ['avx512pairs', ...(hasTiles ? ['avx512amx'] : [])] };
+}
+
+/** The best one of this machine, or for tests all that run here; every one where nobody tells. */
+function setsToBuild(tests) {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return EVERY_SET;
+  const flags = /^flags\s*:(.*)$/m.exec(readText('/proc/cpuinfo'))?.[1];
+  if (flags === undefined) return EVERY_SET;
+  const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/));
+  const sets = tests ? [...chosen, ...tested] : chosen.slice(-1);
+  return sets.length > 0 ? sets.join(',') : 'generic';
+}
+
+/** Whether what was built for some sets has those that are wanted. */
+function hasSets(built, wanted) {
+  if ([EVERY_SET, wanted].includes(built)) return true;
+  const has = (built ?? '').split(',');
+  return wanted !== EVERY_SET && wanted.split(',').every((name) => has.includes(name));
+}
+
 /** Builds the addon, and what is asked for beside it. */
-async function compile({ cuda, emulator, onProgress }) {
-  const options = [`--CDSACCADE_CUDA=${cuda === NO_CUDA ? 'OFF' : 'AUTO'}`];
-  const addon = await runCmake(options, onProgress);
-  if (addon.code !== 0 || !emulator) return addon;
-  const target = ['--target', 'saccade-cuda-emulated'];
-  const library = await runCmake([...options, ...target], onProgress);
-  return { code: library.code, output: addon.output + library.output };
-}
-
-/** The share that a line of make (`[ 42%]`) or ninja (`[42/100]`) says is built, in percent. */
-export function progressOf(text) {
-  const last = [...text.matchAll(/^\[\s*(\d+)(?:%|\/(\d+))\]/gm)].at(-1);
-  if (last === undefined) return undefined;
-  const [, done, all] = last;
-  return all === undefined ? Number(done) : Math.floor((100 * Number(done)) / Number(all));
-}
-
-/** Runs cmake-js and collects what it says. */
-export function runCmake(options, onProgress, out = workFolder) {
-  const command = join(readCmakeJs().folder, 'bin', 'cmake-js');
-  const args = [
-    command,
-    'build',
-    '--out',
-    out,
-    '--parallel',
-    String(availableParallelism()),
-    ...options,
+async function compile({ cuda, isa, tests, onProgress }) {
+  const options = [
+    `--CDSACCADE_CUDA=${cuda === NO_CUDA ? 'OFF' : 'AUTO'}`,
+    `--CDSACCADE_INSTRUCTION_SETS=${isa}`,
   ];
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { cwd: here, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    const collect = (chunk) => {
-      output += chunk;
-      const percent = progressOf(String(chunk));
-      if (percent !== undefined) onProgress(percent);
-    };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
-    child.on('error', (error) => resolve({ code: 1, output: `${output}\n${error.message}` }));
-    child.on('close', (code) => resolve({ code, output }));
-  });
+  const addon = await runCmake(options, onProgress, workFolder);
+  if (addon.code !== 0 || !tests) return addon;
+  const target = ['--target', 'saccade-cuda-emulated'];
+  const library = await runCmake([...options, ...target], onProgress, workFolder);
+  return { code: library.code, output: addon.output + library.output };
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
     await buildAddon({
       onStart: (line) => console.error(line),
-      emulator: process.argv.includes('--emulator'),
+      tests: process.argv.includes('--tests'),
     });
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;

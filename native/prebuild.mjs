@@ -12,7 +12,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BuildError, runCmake } from './build.mjs';
+import { BuildError, runCmake } from './cmake.mjs';
 import { platformOf } from './index.js';
 
 const here = dirname(fileURLToPath(import.meta.url));

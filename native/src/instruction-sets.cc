@@ -1,5 +1,11 @@
 #include "instruction-sets.h"
 
+// Kernels may be compiled for one of them and not for those that it includes.
+#if defined(SACCADE_HAS_avx512) || defined(SACCADE_HAS_avx512bf16) || \
+    defined(SACCADE_HAS_avx512pairs) || defined(SACCADE_HAS_avx512amx)
+#define SACCADE_ASKS_FOR_AVX512
+#endif
+
 #if defined(SACCADE_HAS_avx512amx)
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -8,7 +14,7 @@
 
 namespace saccade {
 
-#if defined(SACCADE_HAS_avx512)
+#if defined(SACCADE_ASKS_FOR_AVX512)
 namespace {
 
 bool hasAvx512() {
@@ -23,8 +29,8 @@ bool hasAvx512() {
 #if defined(SACCADE_HAS_avx512amx)
 namespace {
 
-// Whether the processor has AMX for bf16 and int8, and the system lets this process keep its tiles, which it
-// must be asked for once; threads that exist take part.
+// Whether the processor has AMX for bf16 and int8, and the system lets this process keep its tiles,
+// which it must be asked for once; threads that exist take part.
 bool hasAmx() {
   static const bool answer = [] {
     constexpr unsigned ALL = 1u << 22 | 1u << 24 | 1u << 25;  // bf16, tiles, int8
@@ -47,14 +53,13 @@ std::vector<std::string> usableInstructionSets() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) names.push_back("avx2");
 #endif
 #if defined(SACCADE_HAS_avx512)
-  if (hasAvx512()) {
-    names.push_back("avx512");
-#if defined(SACCADE_HAS_avx512bf16)
-    // Its kernels use the dot product of bytes as well, which a hypervisor may hide.
-    if (__builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni")) {
-      names.push_back("avx512bf16");
-    }
+  if (hasAvx512()) names.push_back("avx512");
 #endif
+#if defined(SACCADE_HAS_avx512bf16)
+  // Its kernels use the dot product of bytes as well, which a hypervisor may hide.
+  if (hasAvx512() && __builtin_cpu_supports("avx512bf16") &&
+      __builtin_cpu_supports("avx512vnni")) {
+    names.push_back("avx512bf16");
   }
 #endif
   return names;

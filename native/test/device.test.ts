@@ -58,7 +58,7 @@ describe('DeviceRuntime', () => {
   };
 
   it('refuses devices that are not there', () => {
-    expect(() => new addon.DeviceRuntime(path, 99)).toThrow(/no CUDA device 99; there are 4/);
+    expect(() => new addon.DeviceRuntime(path, 99)).toThrow(/no CUDA device 99; there are 5/);
     expect(() => new addon.DeviceRuntime(path, 3)).toThrow(/cannot be used: .*kernels need 8.0/);
     expect(() => new addon.DeviceRuntime(path, -1)).toThrow(/the number of a device/);
     expect(() => new (addon.DeviceRuntime as new () => DeviceRuntime)()).toThrow(/takes a library/);

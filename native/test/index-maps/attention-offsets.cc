@@ -1,8 +1,8 @@
-// Attention and its gradients over heads of more than 2^32 elements: the last segment has the bits of
-// the same segment alone. See offsets.cc.
+// Attention and its gradients over heads of more than 2^32 elements: the last segment has the bits
+// of the same segment alone. See offsets.cc.
 #include "arrays.h"
 
-#include "../../../kernels/cuda/parts/attend.cuh"
+#include "../../../kernels/cuda/parts/attention-backward-groups.cuh"
 
 using namespace saccade;
 using maps::BF16;
@@ -22,12 +22,22 @@ namespace {
 
 constexpr int64_t H = 8, G = 2, D = 128, KEPT = 16, T = HUGE_COUNT / (G * D) + KEPT, S = 2;
 
-// The blocks of the last segment, of all heads. It has one tile of rows, which goes first, and one of
-// keys, which goes last; a tile of the first segment would walk millions of keys.
+// The blocks of the last segment, of all heads. It has one tile of rows, which goes first, and one
+// of keys, which goes last; a tile of the first segment would walk millions of keys.
 bool blocksOfLast(const maps::Grid& grid, int i, emulator::Index3* block) {
   const uint32_t width = grid.grid.x;
+  // The launch of all gradients: those of keys, then those of rows.
+  const uint32_t keyTiles = (uint32_t)mostTiles(T, OWNED, S);
+  const uint32_t rowTiles = (uint32_t)mostTiles(T * (H / G), OWNED, S);
+  const uint32_t keyBlocks = keyTiles * G * MOST_PARTS;
+  if (width == keyBlocks + rowTiles * G) {
+    const uint32_t head = (uint32_t)i % G;
+    *block = {i < G ? head * keyTiles + keyTiles - (uint32_t)S - 1 : keyBlocks + head * rowTiles, 0,
+              0};
+    return i < 2 * G;
+  }
   if (grid.grid.y == G) {
-    const bool isKeyTiles = width == mostTiles(T, KEYS, S);
+    const bool isKeyTiles = width == mostTiles(T, KEYS, S) || width == keyTiles;
     // Behind the last tile of keys blocks are left over for segments that end within one.
     *block = {isKeyTiles ? width - (uint32_t)S - 1 : 0, (uint32_t)i, 0};
     return i < G;

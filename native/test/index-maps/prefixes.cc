@@ -1,5 +1,5 @@
-// Rows of a decode that begin with the same slots: how they are grouped, and that a row's result has
-// the bits that it has alone.
+// Rows of a decode that begin with the same slots: how they are grouped, and that a row's result
+// has the bits that it has alone.
 #include "arrays.h"
 
 #include <numeric>
@@ -74,7 +74,7 @@ CHECK("prefix: rows of a group begin with the same slots, and no row is in two g
   Draw draw(41);
   for (int trial = 0; trial < 12; trial++) {
     // Beyond one chunk of rows, once.
-    const int64_t N = trial == 0 ? PREFIX_CHUNK + 300 : 1 + draw.below(60), C = 4000;
+    const int64_t N = trial == 0 ? PREFIX_THREADS + 300 : 1 + draw.below(60), C = 4000;
     const int32_t most = 2 + (int32_t)draw.below(7);
     Slots slots = drawSlots(draw, N, C);
     Layout layout(slots, draw);

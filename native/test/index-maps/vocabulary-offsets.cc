@@ -32,13 +32,16 @@ T* lastOf(const Sparse& array, int64_t count, int64_t width) {
   return array.as<T>() + (count - ROWS) * width;
 }
 
-// Every fold of the last tile of rows; of other grids, which have a block to a row, the last rows.
-maps::Blocks lastRowsOf(int64_t N, int64_t V) {
-  const int64_t tiles = divideUp(N, WideTile::ROWS), folds = divideUp(V, FOLD);
+// Every piece of the vocabulary of the last tile of rows, whatever its width; of other grids, which
+// have a block to a row, the last rows.
+maps::Blocks lastRowsOf(int64_t N) {
+  const int64_t tiles = divideUp(N, WideTile::ROWS);
+  static_assert(WideGroupTile::ROWS == WideTile::ROWS && NarrowGroupTile::ROWS == WideTile::ROWS,
+                "tiles of all shapes have as many rows");
   return [=](const Grid& grid, int i, emulator::Index3* block) {
-    const bool isFold = grid.grid.x == tiles * folds;
+    const bool isFold = grid.grid.x != N;
     *block = {(uint32_t)(isFold ? (i + 1) * tiles - 1 : N - ROWS + i), 0, 0};
-    return i < (isFold ? folds : ROWS);
+    return i < (isFold ? grid.grid.x / tiles : ROWS);
   };
 }
 
@@ -59,7 +62,7 @@ CHECK("offsets: rows are scored and sampled where hidden states and pieces pass 
   Launch score({hidden.as<void>(), weight.data(), targets.as<void>(), logprobs.as<void>(),
                 entropy.as<void>(), lse.as<void>()}, {N, D, V}, {0.7});
   {
-    Launches launches(lastRowsOf(N, V));
+    Launches launches(lastRowsOf(N));
     expectRan(saccade_cuda_linearLogprob.forward[BF16](&*score), score);
   }
   float alone[3][ROWS];
@@ -72,7 +75,7 @@ CHECK("offsets: rows are scored and sampled where hidden states and pieces pass 
   Launch draw({hidden.as<void>(), weight.data(), keys.as<void>(), tokens.as<void>(),
                logprobs.as<void>()}, {N, D, V, 4}, {0.7});
   {
-    Launches launches(lastRowsOf(N, V));
+    Launches launches(lastRowsOf(N));
     expectRan(saccade_cuda_linearSample.forward[BF16](&*draw), draw);
   }
   int32_t drawn[ROWS];
@@ -102,7 +105,8 @@ CHECK("offsets: hidden states of more than 2^32 elements get their gradients") {
     last[i] = lastOf<float>(numbers[i], N, 1);
     for (int64_t n = 0; n < ROWS; n++) last[i][n] = (float)(i == 3 ? 200 : i + 1) + 0.25f * (float)n;
   }
-  // Operands: dLogprobs, dEntropy, hidden, weight, targets, logprobs, entropy, lse, dHidden, dWeight.
+  // Operands: dLogprobs, dEntropy, hidden, weight, targets, logprobs, entropy, lse, dHidden,
+  // dWeight.
   Launch whole({numbers[0].as<void>(), numbers[1].as<void>(), hidden.as<void>(), weight.data(),
                 targets.as<void>(), nullptr, numbers[2].as<void>(), numbers[3].as<void>(),
                 dHidden.as<void>(), nullptr}, {N, D, V}, {1.3});
