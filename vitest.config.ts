@@ -1,30 +1,37 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files of a minute and more, longest first: begun last, one would keep a whole processor waiting. */
+/**
+ * Files of most of a minute and more: begun last, one would keep a whole processor waiting. Those that
+ * wait themselves, for sandboxes and children, are spread among those that compute.
+ */
 const LONG = [
-  'backend-webgpu/src/kernels',
-  'backend-native/src/cuda-kernels',
-  'backend-native/src/invariance',
   'sandbox/src/attacks/attacks',
-  'browser/src/page/page',
+  'backend-webgpu/src/kernels',
   'cli/src/pretrained',
-  'backend-native/src/kernels',
+  'backend-native/src/cuda-kernels',
+  'browser/src/page/page',
   'sandbox/src/local-sandbox',
+  'train/src/algorithm-inputs',
   'cli/src/resume',
   'cli/src/eval-suites',
-  'policy/src/webgpu',
-  'backend-webgpu/src/variants',
-  'train/src/algorithm-inputs',
   'sandbox/src/memory-separation',
+  'policy/src/webgpu',
   'sandbox/src/isolations/micro-vm/firecracker',
-  'browser/src/task/overview',
-  'backend-webgpu/src/tiles',
+  'backend-webgpu/src/variants',
   'cli/src/asynchronous',
+  'backend-webgpu/src/tiles',
   'cli/src/engine',
-  'vision-tools/src/contract',
+  'backend-native/src/invariance',
+  'backend-native/src/kernels',
   'cli/src/serve-doors',
+  'cli/src/serve-tools',
+  'vision-tools/src/contract',
   'bench/src/cli',
+  'browser/src/training/train',
+  'tool-service/src/load',
+  'sandbox/src/faults',
+  'cli/src/replay',
 ];
 
 /**
@@ -41,6 +48,7 @@ const SHARED = [
   'datasets',
   'env-service',
   'eval',
+  'experiments',
   'gym',
   'http',
   'hub',
@@ -64,11 +72,31 @@ const SHARED = [
   'statistics',
   'synthesis',
   'tensor',
+  'tinker',
+  'tool-service',
   'tools',
   'trackers',
+  'train',
   'trajectory',
   'vision-tasks',
-].map((name) => `packages/${name}/src/**/*.test.ts`);
+]
+  .map((name) => `packages/${name}/src/**/*.test.ts`)
+  .concat(
+    // Those of the command line that start no process.
+    'packages/cli/src/{check-command,damaged-runs,errors,explain-error,interruption}.test.ts',
+    'packages/cli/src/{mistakes,say,stored-run,synthesize,terminal-progress}.test.ts',
+    'bench/src/**/*.test.ts',
+    'scripts/**/*.test.ts',
+  );
+
+/** Files of these packages that have a process each: a GPU, faults, and what counts its leftovers. */
+const APART = [
+  'packages/tool-service/src/load.test.ts',
+  'packages/train/src/faults.test.ts',
+  'packages/train/src/webgpu.test.ts',
+  'packages/policy/src/webgpu.test.ts',
+  'scripts/browser.test.ts',
+];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -85,7 +113,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@saccade/source'] } },
   test: {
     projects: [
-      { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
+      { extends: true, test: { name: 'shared', include: SHARED, exclude: APART, isolate: false } },
+      { extends: true, test: { name: 'apart', include: APART } },
       {
         extends: true,
         test: {
@@ -104,9 +133,11 @@ export default defineConfig({
     ],
     // Native addons and child processes want processes, not worker threads.
     pool: 'forks',
-    // One more than the least machine has processors: tests wait for sandboxes, browsers and children.
-    maxWorkers: 3,
+    // Twice the processors of the least machine: tests wait for sandboxes, browsers and children.
+    maxWorkers: 4,
     testTimeout: 120_000,
+    // Hooks train, too.
+    hookTimeout: 120_000,
     sequence: { sequencer: LongFirst },
   },
 });

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chooseCuda, hasCompilerError, progressOf } from '../native/build.mjs';
 import { checkAlgorithmCatalog, commentOf } from './algorithm-catalog.mjs';
 import { checkCatalogs } from './check-catalogs.mjs';
 import { namedNumbers, reasonOf } from './check-constants.mjs';
@@ -264,27 +263,6 @@ describe('setup', () => {
     expect(missing[1]).toContain('sudo apt-get install cmake');
     expect(findMissing(() => true)).toEqual([]);
     expect(findMissing((command) => command !== 'cmake')).toHaveLength(1);
-  });
-});
-
-describe('native build', () => {
-  it('builds for CUDA where there is a device, or where it is asked to', () => {
-    const none = 'no kernels for CUDA devices';
-    const [yes, no, nvcc, lacks] = [() => true, () => false, () => 'nvcc 12', () => undefined];
-    expect(chooseCuda('AUTO', no, nvcc)).toBe(none);
-    expect(chooseCuda('AUTO', yes, nvcc)).toBe('nvcc 12');
-    expect(chooseCuda('AUTO', yes, lacks)).toBe(none);
-    expect(chooseCuda('ON', no, nvcc)).toBe('nvcc 12');
-    expect(chooseCuda('OFF', yes, nvcc)).toBe(none);
-    expect(() => chooseCuda('ON', yes, lacks)).toThrow(/there is no nvcc on the PATH/);
-  });
-
-  it('reads progress of make and ninja, and tells a refused source from a broken cache', () => {
-    expect(progressOf('[  7%] Building\n[ 42%] Building CXX object')).toBe(42);
-    expect(progressOf('[3/12] Building')).toBe(25);
-    expect(progressOf('Scanning')).toBeUndefined();
-    expect(hasCompilerError("a.cc:3:1: error: expected ';'")).toBe(true);
-    expect(hasCompilerError('CMake Error: The source does not match')).toBe(false);
   });
 });
 

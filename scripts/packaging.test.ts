@@ -1,7 +1,16 @@
 /** What the scripts that pack and release decide; `npm run pack-check` and `pack-test` do the rest. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { glibcVersions } from '../native/prebuild.mjs';
 import { installedBytes } from './installed-size.mjs';
@@ -184,6 +193,27 @@ describe('version', () => {
   it('reads the largest change and the text of a changeset', () => {
     const text = '---\n"@saccade/ops": patch\n"@saccade/core": minor\n---\n\nCalls are typed.\n';
     expect(parseChangeset(text)).toEqual({ size: 'minor', summary: 'Calls are typed.' });
+  });
+
+  it('is given changesets whose front matter names packages of the workspace and nothing else', () => {
+    const clone = fileURLToPath(new URL('../', import.meta.url));
+    const inFolder = (name: string): string[] =>
+      readdirSync(join(clone, name)).map((entry) => join(clone, name, entry, 'package.json'));
+    const known = [
+      join(clone, 'native/package.json'),
+      ...inFolder('packages'),
+      ...inFolder('kernels'),
+    ]
+      .filter(existsSync)
+      .map((path): string => JSON.parse(readFileSync(path, 'utf8')).name);
+    const folder = join(clone, '.changeset');
+    for (const file of readdirSync(folder).filter((name) => /^(?!README).*\.md$/.test(name))) {
+      const text = readFileSync(join(folder, file), 'utf8');
+      const [, front = ''] = /^---\n((?:".+": (?:patch|minor|major)\n)+)---\n\n\S/.exec(text) ?? [];
+      const named = [...front.matchAll(/^"(.+)":/gm)].map(([, name]) => name);
+      expect(named, `${file} has no front matter that changesets read`).not.toEqual([]);
+      expect(known, file).toEqual(expect.arrayContaining(named));
+    }
   });
 
   it('puts a section above the older ones, the largest changes first', () => {

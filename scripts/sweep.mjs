@@ -1,6 +1,6 @@
 /**
- * All tests at full length: random cases, storage types, tiles, kills and experiments that `npm test`
- * has no time for, and the CUDA kernels compiled where nvcc is. What follows goes to vitest.
+ * All tests at full length: random cases, storage types, instruction sets, tiles, kills and experiments
+ * that `npm test` has no time for, and the CUDA kernels compiled where nvcc is. What follows goes to vitest.
  *
  *   npm run sweep -- packages/backend-webgpu
  */

@@ -21,7 +21,7 @@ if (!native.available) throw new Error(native.message);
 /** The instruction set that runs by default gets the most random cases. */
 const fuzzCountOf = (isa: string): number => {
   const isDefault = isa === native.instructionSets.at(-1);
-  if (process.env.SACCADE_SWEEP === undefined) return isDefault ? 12 : 4;
+  if (process.env.SACCADE_SWEEP === undefined) return isDefault ? 12 : 2;
   return isDefault ? 40 : 12;
 };
 const runs = [

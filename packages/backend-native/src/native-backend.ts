@@ -57,7 +57,9 @@ export function nativeBackend(options: NativeBackendOptions = {}): Backend {
   if (!usable.includes(isa) && !addon.emulatedInstructionSets().includes(isa)) {
     throw new ConfigError(
       'isa',
-      `isa is "${isa}", which cannot run here. Pass auto or one of ${usable.join(', ')}.`,
+      `isa is "${isa}", which this processor lacks or the addon was built without. ` +
+        `Pass auto or one of ${usable.join(', ')}; in a clone, \`node native/build.mjs --tests\` ` +
+        'builds all that it has.',
     );
   }
   const runtime = new addon.Runtime(isa, threads, (options.launches ?? 'queued') === 'queued');

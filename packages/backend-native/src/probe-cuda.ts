@@ -59,7 +59,7 @@ export function probeCuda(options: ProbeCudaOptions = {}): CudaAvailable | CudaU
       'not-built',
       emulated
         ? `The CUDA kernels were not built for the CPU: ${path} does not exist. ` +
-            'Run `node native/build.mjs --emulator` at the root of the clone.'
+            'Run `node native/build.mjs --tests` at the root of the clone.'
         : missingKernels(path),
     );
   }

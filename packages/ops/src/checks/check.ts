@@ -36,7 +36,7 @@ export interface Need {
 export interface CheckOptions {
   /** Storage type of activations and weights. Default f32. */
   readonly dtype?: DType;
-  /** Number of fixed cases of every op at most, the last ones of its list. Default all. */
+  /** Number of fixed cases of every op at most, spread over its list to the last. Default all. */
   readonly caseCount?: number;
   /** Number of random cases of every op, besides its fixed ones. Default 4. */
   readonly fuzzCount?: number;

@@ -19,7 +19,7 @@ export function opChecks(given: Op, options: CheckOptions = {}): readonly Device
   const { dtype = 'f32', fuzzCount = 4, forwardOnly = false, caseCount } = options;
   if (!Object.values(given.inputs).some(({ dtypes }) => dtypes.includes(dtype))) return [];
   const all = forwardOnly ? forwardOf(given) : given;
-  const op = caseCount === undefined ? all : { ...all, cases: all.cases.slice(-caseCount) };
+  const op = caseCount === undefined ? all : { ...all, cases: spread(all.cases, caseCount) };
   const needs = needsOf(op, dtype);
   const check = (sentence: string, cases: readonly OpCase[], hold: Hold): DeviceCheck => ({
     name: `${op.id} in ${dtype} ${sentence}`,
@@ -52,6 +52,14 @@ export function opChecks(given: Op, options: CheckOptions = {}): readonly Device
     checkBatchInvariance(run[0], op, run[1], run[2], dtype),
   );
   return [...checks, part];
+}
+
+/** Takes `count` of the cases at even distances, the last among them; all if there are no more. */
+function spread(cases: readonly OpCase[], count: number): readonly OpCase[] {
+  const taken = Math.min(count, cases.length);
+  return cases.filter(
+    (_, i) => Math.floor(((i + 1) * taken) / cases.length) > Math.floor((i * taken) / cases.length),
+  );
 }
 
 type Hold = (device: Device, opCase: OpCase, seed: number) => Promise<void>;
