@@ -7,7 +7,7 @@
  *                                   the CUDA kernels for the CPU
  *
  * The CPU kernels are compiled for any processor and for the best that this one has.
-
+ *
  * Kernels for CUDA devices take minutes, so they are built where there is such a device and nvcc.
  * SACCADE_CUDA=ON builds them without a device, SACCADE_CUDA=OFF leaves them out.
  *

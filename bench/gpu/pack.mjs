@@ -51,7 +51,7 @@ export async function pack(folder, { hasNode, emulated }) {
     if (!existsSync(from)) {
       throw new PackError(
         `${relative(root, from)} was not built. With nvcc 12 or newer on the PATH run ` +
-          '`npm run build` at the root of the clone, then this again.',
+          '`SACCADE_CUDA=ON node native/build.mjs` at the root of the clone, then this again.',
       );
     }
     copyStripped(from, join(folder, 'native', name));

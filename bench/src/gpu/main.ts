@@ -1,7 +1,7 @@
 /** The program that runs on a GPU machine: all stages, or one of them. See bench/gpu/README.md. */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigError, type DType, messageOf } from '@saccade/core';
+import { ConfigError, type DType, messageOf, SaccadeError } from '@saccade/core';
 import { Command, Option } from 'commander';
 import { parseCount, parseSeconds } from '../commands/shared.ts';
 import { describeMachine } from '../machine.ts';
@@ -57,7 +57,14 @@ export async function main(args: readonly string[]): Promise<void> {
     .option('--times <count>', 'repeats', parseCount, 20)
     .addOption(new Option('--size <name>', 'of the rows').choices(ROW_SIZES).default('medium'))
     .action(repeat);
-  await program.parseAsync(args, { from: 'user' });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // A device that cannot be opened as asked, or a wrong option: the report shows what was said.
+    if (!(error instanceof SaccadeError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
 }
 
 function addCommon(command: Command, seconds: number): Command {
@@ -140,7 +147,7 @@ const rowsOf = (flags: GpuFlags, size: RowSize): ReturnType<typeof gpuRows> =>
 
 async function timeRows(flags: StageFlags): Promise<void> {
   const { python, emulated, api, part = 'table' } = flags;
-  // Without matrix units WebGPU takes ten times as long.
+  // A stage of WebGPU is short, and its full rows are not.
   const rows = rowsOf(flags, api === 'cuda' ? 'full' : 'medium');
   /** The process of the peers, or why there is none: ours are timed anyway. */
   const openTorch = async (): Promise<TorchProcess | string> => {

@@ -1,6 +1,7 @@
 // Products of a warpgroup (four neighboring warps, 128 threads) by Hopper's wgmma: 64 rows ×
 // COLUMNS, 16 of depth at a time, both operands read from panels in shared memory, or the left one
-// from registers. They run on their own: sums and panels may be touched again after waitProducts.
+// from registers. Panels begin at multiples of 1024. Products run on their own: sums and panels may
+// be touched again after waitProducts.
 //
 // The place of sums in a warpgroup's threads is that of multiply() (parts/fragment.cuh): warp w
 // holds rows 16·w + g and 16·w + g + 8, of each eight columns 2c and 2c + 1. Only for compute
@@ -30,8 +31,6 @@ constexpr int WARPGROUP = 128;
 // Rows of a warpgroup's product, and the depth of one instruction in elements of 16 bits.
 constexpr int GROUP_ROWS = 64;
 constexpr int GROUP_DEPTH = 16;
-// Panels that a warpgroup reads begin at multiples of this.
-constexpr int GROUP_ALIGNMENT = 1024;
 
 #if defined(__CUDACC__)
 
@@ -118,8 +117,6 @@ __device__ __forceinline__ void holdSums(float (&sums)[COUNT][4]) {
 #define SACCADE_SUMS_64(j) SACCADE_SUMS_32(j), SACCADE_SUMS_32(j + 4)
 #define SACCADE_SUMS_128(j) SACCADE_SUMS_64(j), SACCADE_SUMS_64(j + 8)
 #define SACCADE_SUMS_256(j) SACCADE_SUMS_128(j), SACCADE_SUMS_128(j + 16)
-#define SACCADE_NAMES_32 \
-  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
 #define SACCADE_NAMES_64 \
   "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23," \
   "%24,%25,%26,%27,%28,%29,%30,%31"
@@ -139,8 +136,6 @@ __device__ __forceinline__ void holdSums(float (&sums)[COUNT][4]) {
 // One instruction for COLUMNS and a type; ACROSS: 1 where an operand lies across the depth.
 template <class T, int COLUMNS>
 struct GroupProduct;
-#define SACCADE_GROUP_PRODUCT_32(T, type) SACCADE_GROUP_PRODUCT(T, type, 32, "%16", "%17", \
-  "%18", "%19", "%20", "%21", "%22")
 #define SACCADE_GROUP_PRODUCT_64(T, type) SACCADE_GROUP_PRODUCT(T, type, 64, "%32", "%33", \
   "%34", "%35", "%36", "%37", "%38")
 #define SACCADE_GROUP_PRODUCT_128(T, type) SACCADE_GROUP_PRODUCT(T, type, 128, "%64", "%65", \
@@ -169,8 +164,6 @@ struct GroupProduct;
                      "n"(ADDS));                                                                   \
     }                                                                                              \
   };
-SACCADE_GROUP_PRODUCT_32(Bf16, "bf16")
-SACCADE_GROUP_PRODUCT_32(F16, "f16")
 SACCADE_GROUP_PRODUCT_64(Bf16, "bf16")
 SACCADE_GROUP_PRODUCT_64(F16, "f16")
 SACCADE_GROUP_PRODUCT_128(Bf16, "bf16")
