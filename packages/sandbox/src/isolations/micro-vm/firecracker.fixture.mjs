@@ -196,12 +196,13 @@ function openChannel() {
 }
 
 function forward(host) {
+  // At once: a test of what is said must not wait for an agent to start.
+  if (faults.babble) return host.write(`OK 1073741824\n${faults.babble}`);
   const guest = connect(agentSocket);
   guest.once('error', () => host.destroy());
   guest.once('connect', () => {
     host.write('OK 1073741824\n');
     if (machine.connections <= (faults.reset ?? 0)) return host.destroySoon();
-    if (faults.babble) return host.write(faults.babble);
     let isGreeted = false;
     host.on('data', (piece) => {
       const start = isGreeted ? 0 : piece.indexOf('\n') + 1;
