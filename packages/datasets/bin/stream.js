@@ -3,12 +3,13 @@ import { spawn } from 'node:child_process';
 /**
  * Streams a mixture of many rows: rows per second, memory, and whether a killed process goes on at its row.
  *
- *   node packages/datasets/bin/stream.js [--rows 1000000] [--folder F] [--kill]
+ *   node packages/datasets/bin/stream.js [--rows 1000000] [--folder F] [--kill | --damage]
  *
  * Writes synthetic rows of text in two formats (JSON Lines and Parquet, half each) unless the folder has
  * them, and reads all of them as tasks of a mixture, shuffled. With --kill it starts itself, kills that
  * process with SIGKILL in the middle, starts it again, and compares the ids of both parts with those of a
- * run that nobody killed.
+ * run that nobody killed. With --damage one line in the middle is cut short: it is named, the row after it takes
+ * its place, and every other row comes once.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -32,13 +33,15 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '1000000' },
     folder: { type: 'string', default: join(tmpdir(), 'saccade-stream') },
     kill: { type: 'boolean', default: false },
+    damage: { type: 'boolean', default: false },
     /** Part of a run that may be killed: writes ids to this file, and goes on where it ends. */
     log: { type: 'string' },
   },
 });
 const rows = Number(values.rows);
 const half = Math.floor(rows / 2);
-const folder = join(values.folder, String(rows));
+const folder = join(values.folder, values.damage ? `${rows}-damaged` : String(rows));
+const damagedRow = values.damage ? Math.floor(half / 2) : -1;
 
 const question = (i) =>
   `What is the sum of ${i} and ${(i * 7919) % 1000}? Round to the nearest ten.`;
@@ -49,7 +52,8 @@ async function writeLines(path) {
     for (let i = 0; i < half; i += 1000) {
       let part = '';
       for (let j = i; j < Math.min(half, i + 1000); j++) {
-        part += `${JSON.stringify({ question: question(j), answer: answer(j), metadata: { j } })}\n`;
+        const line = JSON.stringify({ question: question(j), answer: answer(j), metadata: { j } });
+        part += `${j === damagedRow ? line.slice(0, 30) : line}\n`;
       }
       yield part;
     }
@@ -96,7 +100,7 @@ async function prepare() {
   writeFileSync(join(folder, 'done'), '');
 }
 
-async function open() {
+async function open(onEvent) {
   const mapping = join(folder, 'text.yaml');
   const unit = mixture.with({
     sources: [
@@ -106,7 +110,7 @@ async function open() {
     epochs: 1,
     seed: 1,
   });
-  return await unit.open({});
+  return await unit.open({ ...(onEvent && { onEvent }) });
 }
 
 const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
@@ -188,7 +192,31 @@ async function killAndResume() {
   if (!isSame) process.exitCode = 1;
 }
 
+async function readDamaged() {
+  const said = [];
+  const taskSet = await open((event) => said.push(event.message ?? JSON.stringify(event)));
+  const seen = new Uint8Array(rows);
+  let wrong = 0;
+  for (let index = 0; index < taskSet.size('train'); index++) {
+    const task = await taskSet.task('train', index);
+    const { j } = task.metadata;
+    seen[j]++;
+    if (task.question !== question(j) || task.answer !== answer(j)) wrong++;
+  }
+  await taskSet.dispose();
+  const once = seen.reduce((sum, times) => sum + (times === 1 ? 1 : 0), 0);
+  for (const message of said) console.log(message);
+  console.log(`row ${damagedRow} of ${rows} is damaged: it came ${seen[damagedRow]} times`);
+  console.log(
+    `the row after it came ${seen[damagedRow + 1]} times, ${once} rows once, ${wrong} wrong`,
+  );
+  const isWhole =
+    seen[damagedRow] === 0 && seen[damagedRow + 1] === 2 && once === rows - 2 && wrong === 0;
+  if (!isWhole || said.length !== 1) process.exitCode = 1;
+}
+
 await prepare();
 if (values.log !== undefined) await readLogged(values.log);
 else if (values.kill) await killAndResume();
+else if (values.damage) await readDamaged();
 else await measure();

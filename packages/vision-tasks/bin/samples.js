@@ -53,10 +53,12 @@ async function chosen(taskSet, count) {
 }
 
 /** A part of the images around what decides, or around the first of it; undefined where all is large. */
-function partOf({ images: [{ width, height }], metadata: { box, evidence = [] } }) {
+function partOf({ images: [{ width, height }], metadata }) {
   if (Math.max(width, height) < SHRUNK * TALLEST) return undefined;
-  const [first] = evidence;
-  const boxes = [box, Array.isArray(first) ? first : first?.box].filter(Boolean);
+  // In a turned image, where they lie there.
+  const { box, evidence = [], boxInImage = box, evidenceInImage = evidence } = metadata;
+  const [first] = evidenceInImage;
+  const boxes = [boxInImage, Array.isArray(first) ? first : first?.box].filter(Boolean);
   const parts = boxes.map(([left, top, right, bottom]) => {
     const [x, wide] = span(left, right, width, LEAST_WIDTH);
     const [y, tall] = span(top, bottom, height, LEAST_HEIGHT);

@@ -8,7 +8,7 @@ import type { Row, Table } from '../table.ts';
 import { CorruptRows } from './corrupt-rows.ts';
 import { findMapping, type NamedMapping } from './find-mapping.ts';
 import { type DataTables, openTables } from './open-files.ts';
-import { RowCache } from './row-cache.ts';
+import { bytesOfRows, RowCache } from './row-cache.ts';
 import type { SourceSettings } from './source-settings.ts';
 
 /** Rows that the mapping is checked against. */
@@ -28,6 +28,8 @@ export interface SourceContext {
 interface SplitRows {
   readonly table: Table;
   readonly cache: RowCache;
+  /** Blocks whose rows are mixed with each other. */
+  readonly windowBlocks: number;
   /** The rows of the table that it has; undefined: all. */
   readonly set: RowSet | undefined;
   readonly count: number;
@@ -72,7 +74,8 @@ export class DataSource {
       if (table.rowCount === 0) throw new DataError(`${settings.from} has no rows.`);
       const first = await table.read(0, Math.min(CHECKED, table.rowCount));
       mapping.mapping.check(mapping.name, table.columns, first);
-      const splits = await splitsOf(settings, tables, mapping);
+      const rowBytes = bytesOfRows(first) / first.length;
+      const splits = await splitsOf(settings, tables, mapping, rowBytes);
       const name = settings.source ?? mapping.name;
       return new DataSource(name, settings, tables, mapping, splits, context.onEvent);
     } catch (error) {
@@ -88,13 +91,9 @@ export class DataSource {
   /** The rows of a split in an order of its own: shuffled, as far as the settings say. */
   order(split: Split, seed: number, pass: number): { at(place: number): number } {
     const rows = this.#splits[split];
-    const { shuffleBytes } = this.settings;
-    if (rows === undefined || shuffleBytes === 0) return { at: (place) => place };
-    const { blockRows, rowCount } = rows.table;
-    const perRow = Math.max(1, this.tables.sizeBytes / Math.max(1, rowCount));
-    const inWindow = Math.floor(shuffleBytes / perRow / blockRows);
-    const windowBlocks = Math.min(MOST_BLOCKS, Math.max(1, inWindow));
-    const options = { rowCount: rows.count, blockRows, windowBlocks };
+    if (rows === undefined || this.settings.shuffleBytes === 0) return { at: (place) => place };
+    const { table, windowBlocks, count: rowCount } = rows;
+    const options = { rowCount, blockRows: table.blockRows, windowBlocks };
     return new RowOrder(options, seed, this.name, split, pass);
   }
 
@@ -197,9 +196,14 @@ async function splitsOf(
   settings: SourceSettings,
   { train, heldOut }: DataTables,
   { mapping }: NamedMapping,
+  rowBytes: number,
 ): Promise<Readonly<Partial<Record<Split, SplitRows>>>> {
   const all = (table: Table): SplitRows => {
-    return { table, cache: new RowCache(table), set: undefined, count: table.rowCount };
+    const blocks = Math.floor(settings.shuffleBytes / Math.max(1, rowBytes) / table.blockRows);
+    const windowBlocks = Math.min(MOST_BLOCKS, Math.max(1, blocks));
+    // Where rows are held out, a block of those that are left lies in two of the table, at times in three.
+    const cache = new RowCache(table, 3 * windowBlocks);
+    return { table, cache, windowBlocks, set: undefined, count: table.rowCount };
   };
   const held = heldOut && all(heldOut);
   if (train === undefined) return held ? { heldOut: held } : {};

@@ -1,8 +1,8 @@
 /** Blocks of a table's rows, read once and kept while there is room. */
 import type { Row, Table } from '../table.ts';
 
-/** Bytes of rows that are kept. */
-const KEPT_BYTES = 2 ** 27;
+/** Bytes of rows that are kept, even if no order comes back to them: a small data set is read once. */
+const KEPT_BYTES = 2 ** 25;
 
 interface Block {
   readonly rows: Promise<readonly Row[]>;
@@ -13,11 +13,14 @@ interface Block {
 /** Reads rows by number; rows of one block are read together. */
 export class RowCache {
   readonly #table: Table;
+  readonly #keptBlocks: number;
   /** By number, the least recently used first. */
   readonly #blocks = new Map<number, Block>();
 
-  constructor(table: Table) {
+  /** @param keptBlocks  blocks whose rows an order mixes: as many are kept, however large they are */
+  constructor(table: Table, keptBlocks: number) {
     this.#table = table;
+    this.#keptBlocks = keptBlocks;
   }
 
   /** The row of a number below `rowCount`. */
@@ -44,7 +47,7 @@ export class RowCache {
     this.#blocks.set(key, block);
     rows.then(
       (read) => {
-        block.bytes = read.reduce((sum, row) => sum + bytesOf(row.fields), 0);
+        block.bytes = bytesOfRows(read);
         this.#makeRoom();
       },
       () => this.#blocks.delete(key),
@@ -56,11 +59,16 @@ export class RowCache {
     let bytes = 0;
     for (const block of this.#blocks.values()) bytes += block.bytes;
     for (const [key, block] of this.#blocks) {
-      if (bytes <= KEPT_BYTES || this.#blocks.size === 1) return;
+      if (bytes <= KEPT_BYTES || this.#blocks.size <= this.#keptBlocks) return;
       this.#blocks.delete(key);
       bytes -= block.bytes;
     }
   }
+}
+
+/** About the memory that rows take. */
+export function bytesOfRows(rows: readonly Row[]): number {
+  return rows.reduce((sum, row) => sum + bytesOf(row.fields), 0);
 }
 
 /** About the memory that a value takes. */

@@ -81,8 +81,8 @@ export const sourceFields = {
   shuffleBytes: count({
     min: 0,
     max: 2 ** 32,
-    default: 2 ** 26,
-    unit: 'bytes',
+    default: 2 ** 25,
+    unit: 'bytes in memory',
     about: 'About the bytes of rows that are mixed with each other; 0: rows keep their order.',
   }),
 };
