@@ -72,8 +72,9 @@ export async function pack(folder, { hasNode, emulated }) {
   );
   await bundle(
     join(root, 'packages/cli/src/packed.ts'),
-    "import { Command } from 'commander';\nimport { addDoctor } from './doctor.ts';\n" +
-      "const program = new Command('saccade');\naddDoctor(program);\n" +
+    "import { LazyCommand } from './commands/lazy-command.ts';\n" +
+      "import { addDoctor } from './commands/doctor.ts';\n" +
+      "const program = new LazyCommand('saccade');\naddDoctor(program);\n" +
       'await program.parseAsync(process.argv);\n',
     join(scripts, 'doctor.mjs'),
   );

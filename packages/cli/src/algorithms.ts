@@ -1,37 +1,27 @@
 /** `saccade algorithms`: what a run can learn by, and every setting of one. */
 import { type Algorithm, algorithms } from '@saccade/algorithms';
 import { listSettings } from '@saccade/core/settings';
-import type { Command } from 'commander';
-import { jsonOption, printJson } from './json.ts';
+import { printJson } from './json.ts';
 import { say } from './say.ts';
 
-export function addAlgorithms(program: Command): void {
-  const command = program
-    .command('algorithms')
-    .description('List the algorithms, or show one’s settings.');
-  command
-    .command('list', { isDefault: true })
-    .description('List the algorithms.')
-    .argument('[name]', 'shows this one')
-    .addOption(jsonOption())
-    .action((shown: string | undefined, flags: { readonly json?: boolean }) => {
-      if (shown !== undefined) return show(shown, flags);
-      const { json } = flags;
-      const all = algorithms.entries().map(([, { name, description, paper }]) => {
-        return { name, description, paper };
-      });
-      if (json) return printJson(all);
-      for (const { name, description, paper } of all) {
-        say(`${name}\n  ${description}\n  ${paper}`);
-      }
-      say('\nShow the settings of one with: saccade algorithms show <name>');
-    });
-  command
-    .command('show')
-    .description('Show an algorithm: settings, defaults, and the profiles of other trainers.')
-    .argument('<name>', 'an algorithm, e.g. dapo')
-    .addOption(jsonOption())
-    .action((name: string, flags: { readonly json?: boolean }) => show(name, flags));
+/** Prints one algorithm by its name, or all of them in short. */
+export function showAlgorithms(
+  shown: string | undefined,
+  flags: { readonly json?: boolean },
+): void {
+  if (shown !== undefined) {
+    show(shown, flags);
+    return;
+  }
+  const all = algorithms.entries().map(([, { name, description, paper }]) => {
+    return { name, description, paper };
+  });
+  if (flags.json) {
+    printJson(all);
+    return;
+  }
+  for (const { name, description, paper } of all) say(`${name}\n  ${description}\n  ${paper}`);
+  say('\nShow the settings of one with: saccade algorithms show <name>');
 }
 
 function show(name: string, { json }: { readonly json?: boolean }): void {

@@ -1,6 +1,6 @@
 /** `saccade audit`: what is paid in a run without being wanted. */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { ConfigError, messageOf } from '@saccade/core';
 import {
   type AuditRunOptions,
@@ -12,13 +12,11 @@ import {
 } from '@saccade/report';
 import { detectors, type Finding } from '@saccade/rewards';
 import { auditOptionsOf, readRunConfig } from '@saccade/train';
-import type { Command } from 'commander';
-import { jsonOption, printJson } from './json.ts';
+import { printJson } from './json.ts';
 import { say } from './say.ts';
-import { more } from './shared.ts';
 import { formatTable } from './table.ts';
 
-interface AuditFlags {
+export interface AuditFlags {
   readonly of?: readonly string[];
   readonly set?: readonly string[];
   readonly json?: boolean;
@@ -27,23 +25,8 @@ interface AuditFlags {
 /** Ids that are printed of a detector's flagged trajectories. */
 const EXAMPLES = 5;
 
-export function addAudit(program: Command): void {
-  program
-    .command('audit')
-    .description('Look for rewards that are earned without what they are meant for.')
-    .argument('<run>', 'a run directory that keeps trajectories')
-    .option(
-      '--of <file>',
-      'a file of <run>/trajectories without .jsonl, may be repeated (default: all steps)',
-      more,
-    )
-    .option('--set <detector.threshold=value>', 'another threshold; may be repeated', more)
-    .addOption(jsonOption())
-    .addHelpText('after', help)
-    .action((run: string, flags: AuditFlags) => audit(resolve(run), flags));
-}
-
-function help(): string {
+/** The detectors with their thresholds, and examples. */
+export function auditHelp(): string {
   const rows = detectors.entries().map(([name, { description, constants }]) => [
     `  ${name}`,
     description,
@@ -65,7 +48,7 @@ every step. Every step logs the share of all its trajectories as audit/<detector
 The page <run>/audit.html shows the same, with curves and the code of examples.`;
 }
 
-async function audit(directory: string, flags: AuditFlags): Promise<void> {
+export async function audit(directory: string, flags: AuditFlags): Promise<void> {
   const audited = await auditWithReward(directory, {
     only: flags.of ?? [],
     thresholds: readThresholds(flags.set ?? []),

@@ -12,7 +12,7 @@ import { findRecipe } from './recipe-arguments.ts';
  * @returns what is wrong with it; undefined if nothing is
  */
 export async function checkCommand(words: readonly string[]): Promise<string | undefined> {
-  const program = openProgram();
+  const program = await openProgram(words);
   let ran: (() => Promise<void>) | undefined;
   neutralize(program, (command) => {
     if (command.name() === 'train') ran = () => checkTrain(command);

@@ -5,16 +5,15 @@ import { ConfigError } from '@saccade/core';
 import { compare, planComparison } from '@saccade/experiments';
 import { comparisonNumbers, comparisonTable, drawComparison, MOST_RUNS } from '@saccade/report';
 import { applySettings, type Setting } from '@saccade/train';
-import type { Command } from 'commander';
-import { configOption, readConfigFile } from './config-file.ts';
+import { readConfigFile } from './config-file.ts';
 import { listenForInterruption } from './interruption.ts';
-import { jsonOption, printJson } from './json.ts';
-import { addSetting, findRecipe } from './recipe-arguments.ts';
+import { printJson } from './json.ts';
+import { findRecipe } from './recipe-arguments.ts';
 import { say } from './say.ts';
-import { INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { INTERRUPTED, openPython } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface CompareFlags {
+export interface CompareFlags {
   readonly vary?: string;
   readonly from?: string;
   readonly out: string;
@@ -25,32 +24,7 @@ interface CompareFlags {
   readonly json?: boolean;
 }
 
-export function addCompare(program: Command): void {
-  program
-    .command('compare')
-    .description('Train once for each value of a field, from one cold start; table and image.')
-    .argument('[recipe]', 'what to train; see `saccade recipes`', 'pyvision-image-nano')
-    .option('--vary <field=values>', 'the field and its values, separated by commas (required)')
-    .option('--from <directory>', 'a run whose cold start all take over (default: make one)')
-    .option('--out <directory>', 'the runs, table.md and curves.svg', 'runs/compare')
-    .option('--set <field=value>', 'change a field for all; may be repeated', addSetting, [])
-    .addOption(configOption())
-    .option('--seed <n>', 'seed of every random stream', wholeNumber)
-    .option('--steps <n>', 'reinforcement-learning steps of each run', wholeNumber)
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  saccade compare --steps 30 --vary algorithm=grpo,dapo,gspo,rloo,ppo
-  saccade compare --steps 30 --vary reward.accumulative-tool=0,0.1 --from runs/pyvision-image-nano-seed1
-
-All runs see the same tasks in the same order. Called again, it continues where it stopped.`,
-    )
-    .action((recipe: string, flags: CompareFlags) => run(recipe, flags));
-}
-
-async function run(name: string, flags: CompareFlags): Promise<void> {
+export async function compareRuns(name: string, flags: CompareFlags): Promise<void> {
   if (flags.vary === undefined) {
     throw new ConfigError(
       '--vary',

@@ -3,12 +3,6 @@ import { readFileSync } from 'node:fs';
 import { ConfigError, messageOf } from '@saccade/core';
 import { describeValue } from '@saccade/core/settings';
 import type { Setting } from '@saccade/train';
-import { Option } from 'commander';
-
-/** The option, worded alike everywhere. */
-export function configOption(): Option {
-  return new Option('--config <file>', 'settings from a JSON file, before those of --set');
-}
 
 /**
  * The settings of a file, in its order: `{ "algorithm": "dapo", "rl": { "steps": 50 } }`. A run’s own

@@ -10,45 +10,25 @@ import {
   MOST_RUNS,
 } from '@saccade/report';
 import { describeDamage, readMetrics } from '@saccade/run-store';
-import type { Command } from 'commander';
-import { jsonOption, printJson } from './json.ts';
-import { collect } from './shared.ts';
+import { printJson } from './json.ts';
 
-interface CurvesOptions {
+export interface CurvesFlags {
   readonly label: readonly string[];
   readonly out: string;
   readonly json?: boolean;
 }
 
-export function addCurves(program: Command): void {
-  program
-    .command('curves')
-    .description('Put runs side by side: a table here, their curves in one SVG image.')
-    .argument('<runs...>', `run directories, at most ${MOST_RUNS}`)
-    .option(
-      '--label <text>',
-      'what to call a run, in their order; else its folder’s name',
-      collect<string>,
-      [],
-    )
-    .option('--out <file>', 'the image', 'curves.svg')
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      `
-Example: does the bonus per tool call matter?
-  saccade train --out runs/bonus
-  saccade train --out runs/none --set reward.accumulative-tool=0
-  saccade curves runs/bonus runs/none --label "bonus 0.1" --label "no bonus"`,
-    )
-    .action((runs: string[], options: CurvesOptions) => {
-      const compared = readRuns(runs, options.label);
-      const path = resolve(options.out);
-      writeFileSync(path, drawComparison(compared));
-      if (options.json) return printJson({ runs: comparisonNumbers(compared), curves: path });
-      console.log(comparisonTable(compared));
-      console.log(`\nCurves: ${path}`);
-    });
+/** Prints the table of the runs and writes their image. */
+export function drawCurves(runs: readonly string[], flags: CurvesFlags): void {
+  const compared = readRuns(runs, flags.label);
+  const path = resolve(flags.out);
+  writeFileSync(path, drawComparison(compared));
+  if (flags.json) {
+    printJson({ runs: comparisonNumbers(compared), curves: path });
+    return;
+  }
+  console.log(comparisonTable(compared));
+  console.log(`\nCurves: ${path}`);
 }
 
 /** @throws ConfigError or DataError naming what does not fit */

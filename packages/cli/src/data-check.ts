@@ -1,33 +1,16 @@
 /** `saccade data check`: reads every row, and names those that cannot be used. */
 import { checkSource } from '@saccade/datasets';
-import type { Command } from 'commander';
-import { addSet, SET, SET_ABOUT, sourceContext, sourceHelp, sourceOf } from './data-source.ts';
-import { jsonOption, printJson } from './json.ts';
+import { sourceContext, sourceOf } from './data-source.ts';
+import { printJson } from './json.ts';
 import { printTable } from './table.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface CheckFlags {
+export interface DataCheckFlags {
   readonly set?: readonly string[];
   readonly json?: boolean;
 }
 
-export function addDataCheck(data: Command): void {
-  data
-    .command('check')
-    .description('Read every row with its images, and name those that cannot be used.')
-    .argument('<from>', 'a file, a folder, or hf:datasets/owner/name')
-    .option(SET, SET_ABOUT, addSet)
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      () => `${sourceHelp()}
-
-The status is 1 if more rows are corrupt than maxCorruptShare allows.`,
-    )
-    .action((from: string, flags: CheckFlags) => check(from, flags));
-}
-
-async function check(from: string, { set, json }: CheckFlags): Promise<void> {
+export async function checkData(from: string, { set, json }: DataCheckFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   const settings = sourceOf(from, set);
   const checked = await checkSource(settings, sourceContext(onEvent));

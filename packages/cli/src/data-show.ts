@@ -1,14 +1,12 @@
 /** `saccade data show`: what a data set is, and its first rows as tasks. */
 import { type Column, DataSource } from '@saccade/datasets';
 import type { Task } from '@saccade/gym';
-import type { Command } from 'commander';
-import { addSet, SET, SET_ABOUT, sourceContext, sourceHelp, sourceOf } from './data-source.ts';
-import { jsonOption, printJson } from './json.ts';
-import { wholeNumber } from './shared.ts';
+import { sourceContext, sourceOf } from './data-source.ts';
+import { printJson } from './json.ts';
 import { formatTable } from './table.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface ShowFlags {
+export interface DataShowFlags {
   readonly set?: readonly string[];
   readonly count: number;
   readonly json?: boolean;
@@ -17,19 +15,7 @@ interface ShowFlags {
 /** Characters of a question or an answer on one line. */
 const LINE = 100;
 
-export function addDataShow(data: Command): void {
-  data
-    .command('show')
-    .description('Show a data set: format, license, columns, and its first rows as tasks.')
-    .argument('<from>', 'a file, a folder, or hf:datasets/owner/name')
-    .option(SET, SET_ABOUT, addSet)
-    .option('--count <n>', 'rows that are shown', wholeNumber, 3)
-    .addOption(jsonOption())
-    .addHelpText('after', sourceHelp)
-    .action((from: string, flags: ShowFlags) => show(from, flags));
-}
-
-async function show(from: string, { set, count, json }: ShowFlags): Promise<void> {
+export async function showData(from: string, { set, count, json }: DataShowFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   const source = await DataSource.open(sourceOf(from, set), sourceContext(onEvent));
   try {

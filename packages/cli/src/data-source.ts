@@ -8,13 +8,7 @@ import {
   sourceSettings,
 } from '@saccade/datasets';
 import { hubOf } from '@saccade/train';
-import { more } from './shared.ts';
 import { formatTable } from './table.ts';
-
-/** The option, worded alike everywhere. */
-export const SET = '--set <field=value>';
-export const SET_ABOUT = 'a setting of the source, e.g. mapping=chartqa; may be repeated';
-export const addSet = more;
 
 /** Reads `field=value` of the command line. @throws ConfigError naming the field */
 export function sourceOf(from: string, set: readonly string[] = []): SourceSettings {

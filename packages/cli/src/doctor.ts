@@ -5,13 +5,11 @@ import { describeDevice, probeCuda, probeNative } from '@saccade/backend-native'
 import { probeWebGpu } from '@saccade/backend-webgpu';
 import { messageOf } from '@saccade/core';
 import { probeSandbox, type TierProbe } from '@saccade/sandbox';
-import { type Command, InvalidArgumentError } from 'commander';
-import { configOption } from './config-file.ts';
 import type { EngineFlags } from './examine-engine.ts';
 import type { ForecastFlags } from './forecast-memory.ts';
-import { jsonOption, printJson } from './json.ts';
+import { printJson } from './json.ts';
 import { columnsOf, fold } from './say.ts';
-import { aboveZero, more, openPython, pythonDirectory } from './shared.ts';
+import { openPython, pythonDirectory } from './shared.ts';
 
 interface Finding {
   readonly what: string;
@@ -19,52 +17,23 @@ interface Finding {
   readonly detail: string;
 }
 
-export function addDoctor(program: Command): void {
-  program
-    .command('doctor')
-    .description('Show what this machine can run, and why the rest is unusable.')
-    .option('--engine <url>', 'ask an engine for rollouts what it can, instead of the machine')
-    .option('--tokens <directory>', 'a policy whose tokenizer the engine serves, for --engine')
-    .option('--engine-key-variable <name>', 'environment variable with its API key')
-    .addOption(jsonOption())
-    .option('--policy <recipe>', 'the memory that a recipe’s policy takes, before it is loaded')
-    .option('--set <field=value>', 'for --policy: change a field of the recipe', more)
-    .addOption(configOption())
-    .option('--image-size <width>x<height>', 'for --policy: size of images', imageSize, {
-      width: 1024,
-      height: 1024,
-    })
-    .option(
-      '--memory <GiB>',
-      'for --policy: memory of another machine (default: this one)',
-      aboveZero,
-    )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  saccade doctor
-  saccade doctor --engine http://127.0.0.1:8000 --tokens path/to/Qwen2.5-VL-3B-Instruct
-  saccade doctor --policy pyvision-image-nano --set model=pretrained --memory 24
-      --set model.from=hf:Qwen/Qwen2.5-VL-3B-Instruct --set model.lora.rank=16`,
-    )
-    .action(async (flags: DoctorFlags) => {
-      if (flags.policy !== undefined) {
-        const { forecastMemory } = await import('./forecast-memory.ts');
-        return await forecastMemory(flags.policy, flags);
-      }
-      if (flags.engine !== undefined) {
-        // Imported only here: the checks of a machine do not need the code that reads images.
-        const { examineEngine } = await import('./examine-engine.ts');
-        return await examineEngine(flags.engine, flags);
-      }
-      const findings = [...machine(), ...(await backends()), ...(await sandbox())];
-      if (flags.json) printJson(findings);
-      else for (const line of table(findings)) console.log(line);
-      if (!findings.every(({ what, isUsable }) => isUsable || !required.has(what))) {
-        process.exitCode = 1;
-      }
-    });
+/** Prints what the machine has, or what the flags ask of an engine or of a policy's memory. */
+export async function examine(flags: DoctorFlags): Promise<void> {
+  if (flags.policy !== undefined) {
+    const { forecastMemory } = await import('./forecast-memory.ts');
+    return await forecastMemory(flags.policy, flags);
+  }
+  if (flags.engine !== undefined) {
+    // Imported only here: the checks of a machine do not need the code that reads images.
+    const { examineEngine } = await import('./examine-engine.ts');
+    return await examineEngine(flags.engine, flags);
+  }
+  const findings = [...machine(), ...(await backends()), ...(await sandbox())];
+  if (flags.json) printJson(findings);
+  else for (const line of table(findings)) console.log(line);
+  if (!findings.every(({ what, isUsable }) => isUsable || !required.has(what))) {
+    process.exitCode = 1;
+  }
 }
 
 /** One finding a line, its detail folded below itself where the terminal is narrower. */
@@ -79,20 +48,11 @@ function table(findings: readonly Finding[]): readonly string[] {
   });
 }
 
-type DoctorFlags = {
+export type DoctorFlags = {
   readonly engine?: string;
   readonly policy?: string;
 } & EngineFlags &
   ForecastFlags;
-
-/** `1024x768` */
-function imageSize(text: string): ForecastFlags['imageSize'] {
-  const [, width, height] = /^(\d+)x(\d+)$/.exec(text) ?? [];
-  if (Number(width) > 0 && Number(height) > 0) {
-    return { width: Number(width), height: Number(height) };
-  }
-  throw new InvalidArgumentError(`Expected a size such as 1024x768, got "${text}".`);
-}
 
 /** Without these nothing trains. */
 const required = new Set(['Node', 'backend native', 'sandbox Python']);

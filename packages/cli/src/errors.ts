@@ -1,6 +1,6 @@
 /** `saccade errors`: VISTA's six kinds of errors of tool use, by stage of training. */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { ConfigError, DataError, messageOf } from '@saccade/core';
 import {
   type EvaluationSettings,
@@ -18,20 +18,18 @@ import {
   readRunErrors,
 } from '@saccade/report';
 import { auditOptionsOf, readRunConfig } from '@saccade/train';
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import { describeExamples, exampleJson, examplesOf } from './error-examples.ts';
 import {
   areEvaluations,
   describeEvaluationErrors,
   errorsOfEvaluations,
 } from './evaluation-errors.ts';
-import { jsonOption, printJson } from './json.ts';
-import { addJudgeFlags, type JudgeFlags, openJudges } from './judge-flags.ts';
+import { printJson } from './json.ts';
+import { type JudgeFlags, openJudges } from './judge-flags.ts';
 import { say } from './say.ts';
-import { wholeNumber } from './shared.ts';
 import { formatTable } from './table.ts';
 
-interface ErrorsFlags extends JudgeFlags {
+export interface ErrorsFlags extends JudgeFlags {
   readonly from?: ErrorSource;
   readonly windows: number;
   readonly examples?: ErrorColumn;
@@ -39,43 +37,8 @@ interface ErrorsFlags extends JudgeFlags {
   readonly json?: boolean;
 }
 
-export function addErrors(program: Command): void {
-  const command = program
-    .command('errors')
-    .description('Count the errors of tool use, E1 to E6, by stage of training.')
-    .argument('<runs...>', 'run directories, or evaluations of suites')
-    .addOption(
-      new Option('--from <source>', 'what is counted (default: metrics that have errors)').choices([
-        'metrics',
-        'trajectories',
-      ]),
-    )
-    .option('--windows <n>', 'into how many windows the training steps are divided', windowed, 4)
-    .addOption(
-      new Option('--examples <kind>', 'also print what was called and what the tool said').choices(
-        errorColumns,
-      ),
-    )
-    .option('--count <n>', 'examples of each run', wholeNumber, 3);
-  addJudgeFlags(command, 'ask the model behind this chat API where no rule can tell')
-    .addOption(jsonOption())
-    .addHelpText('after', help())
-    .action((runs: readonly string[], flags: ErrorsFlags) =>
-      errors(
-        runs.map((run) => resolve(run)),
-        flags,
-      ),
-    );
-}
-
-/** @throws InvalidArgumentError for what is no whole number from 1 */
-function windowed(text: string): number {
-  const value = wholeNumber(text);
-  if (value > 0) return value;
-  throw new InvalidArgumentError(`Expected a whole number of at least 1, got "${text}".`);
-}
-
-function help(): string {
+/** The kinds of errors with their meanings, and examples. */
+export function errorsHelp(): string {
   const rows = errorKinds.map((kind) => [`  ${kind}`, errorMeanings[kind]]);
   return `
 Kinds (VISTA, arXiv:2511.19773, Appendix G.1), as shares of the wrong answers; one may have several:
@@ -95,7 +58,10 @@ where the task says the place or a tool the answer. --judge asks a model what we
 others; its grades are kept in <run>/errors/grades.jsonl. In training, judge.judgesErrors=true asks too.`;
 }
 
-async function errors(directories: readonly string[], flags: ErrorsFlags): Promise<void> {
+export async function countErrors(
+  directories: readonly string[],
+  flags: ErrorsFlags,
+): Promise<void> {
   if (areEvaluations(directories)) {
     const found = errorsOfEvaluations(directories);
     if (flags.json) console.log(JSON.stringify(found, null, 2));

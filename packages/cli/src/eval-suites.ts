@@ -19,7 +19,6 @@ import {
   resolveSuite,
   type Setting,
 } from '@saccade/train';
-import { InvalidArgumentError } from 'commander';
 import { describeComparison, describeSuites } from './describe-suites.ts';
 import type { OpenModel } from './evaluated-model.ts';
 import { printJson } from './json.ts';
@@ -208,17 +207,4 @@ function comparisonLines(
   const shared = suites.filter((name) => theirs.suites.some((suite) => suite.name === name));
   const compared = shared.map((name) => compareEvaluations(mine, theirs, name));
   return describeComparison(compared, theirs.model.label);
-}
-
-/** Reads `--price 0.5,1.5`. @throws InvalidArgumentError for anything else */
-export function pricesOf(text: string): Prices {
-  const [read, written, ...rest] = text.split(',').map(Number);
-  const isPrice = (value: number | undefined): value is number =>
-    value !== undefined && Number.isFinite(value) && value >= 0;
-  if (isPrice(read) && isPrice(written) && rest.length === 0) {
-    return { perMillionRead: read, perMillionWritten: written };
-  }
-  throw new InvalidArgumentError(
-    `Expected two prices of a million tokens, read and written, like 0.5,1.5; got "${text}".`,
-  );
 }

@@ -25,24 +25,16 @@ import {
   type Setting,
   secret,
 } from '@saccade/train';
-import { type Command, Option } from 'commander';
-import { configOption, readConfigFile } from './config-file.ts';
-import {
-  defaultDirectory,
-  planSuites,
-  pricesOf,
-  runSuites,
-  type SuiteFlags,
-} from './eval-suites.ts';
+import { readConfigFile } from './config-file.ts';
+import { defaultDirectory, planSuites, runSuites, type SuiteFlags } from './eval-suites.ts';
 import { locateCheckpoint, openCheckpoint } from './evaluated-model.ts';
 import { abortOnInterruption } from './interruption.ts';
-import { jsonOption, printJson } from './json.ts';
-import { addSetting } from './recipe-arguments.ts';
-import { finiteNumber, more, openPython, wholeNumber } from './shared.ts';
+import { printJson } from './json.ts';
+import { openPython } from './shared.ts';
 import { formatTable } from './table.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface EvalFlags extends SuiteFlags {
+export interface EvalFlags extends SuiteFlags {
   readonly baseUrl?: string;
   readonly keyVariable?: string;
   readonly engine?: string;
@@ -56,82 +48,13 @@ interface EvalFlags extends SuiteFlags {
   readonly backend?: string;
 }
 
-export function addEval(program: Command): void {
-  program
-    .command('eval')
-    .description('Evaluate a run or one of its checkpoints: on held-out tasks, or on suites.')
-    .argument('<model>', 'a run (its newest checkpoint), a checkpoint, or chat:<model>')
-    .option('--suite <names>', 'suites with commas between them, or a file of them', more)
-    .option('--k <n>', 'samples of each task of a suite (default: as the suite)', wholeNumber)
-    .option('--count <n>', 'tasks (default: as in the run, or the suite)', wholeNumber)
-    .option('--temperature <t>', 'sampling temperature (default: as in the run)', finiteNumber)
-    .option(
-      '--top-k <n>',
-      'only the n most likely tokens; 0: all (default: as in the run)',
-      wholeNumber,
-    )
-    .option(
-      '--top-p <p>',
-      'only tokens that together have p (default: as in the run)',
-      finiteNumber,
-    )
-    .option(
-      '--min-p <r>',
-      'only tokens at least r as likely as the first (default: as in the run)',
-      finiteNumber,
-    )
-    .option('--seed <n>', 'another seed of the samples (default: as in the run)', wholeNumber)
-    .option('--set <field=value>', 'change a field of the run; may be repeated', addSetting, [])
-    .addOption(configOption())
-    .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
-    .option('--out <directory>', 'metrics and trajectories (default: in the run’s evaluations/)')
-    .addOption(jsonOption())
-    .addOption(
-      new Option('--mode <mode>', 'what the model may do before it answers').choices([
-        'direct',
-        'reasoning',
-        'tools',
-        'both',
-      ]),
-    )
-    .option('--protocol <name>', 'how the model talks to its tools, in place of its own')
-    .option('--against <directory>', 'compare with another evaluation, task by task')
-    .option('--dry-run', 'say what would be drawn and what it may cost, and draw nothing')
-    .option('--price <read,written>', 'price of a million tokens, for the estimate', pricesOf)
-    .option('--engine <url>', 'sample with vLLM, SGLang or `saccade serve policy` at this URL')
-    .option('--engine-model <name>', 'the model as the engine calls it (default: its first)')
-    .option('--engine-key-variable <name>', 'environment variable with its API key')
-    .option('--publish', 'give the engine the checkpoint first (default: as it is)')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  saccade eval runs/pyvision-image-nano-seed1
-  saccade eval runs/pyvision-image-nano-seed1/checkpoints/step-000600 --temperature 0
-  saccade eval runs/pyvision-image-nano-seed1 --engine http://127.0.0.1:8710
-
-  saccade eval runs/mine --suite needle,charts --k 8 --out evaluations/mine
-  saccade eval runs/mine --suite orientation:documents --count 50
-  saccade eval runs/mine --suite ./my-suites.ts --set my-suite.taskSet.hardest=2
-  saccade eval runs/mine --suite needle --out evaluations/mine --against evaluations/before
-  saccade eval chat:small-vlm --base-url http://127.0.0.1:8000/v1 --suite charts --mode direct
-
-Metrics and trajectories go to <run>/evaluations/, or to --out. With --suite the directory holds every
-sample: the same command continues after an interruption, draws nothing twice, and adds suites or raises
---k. A suite's own settings are --set <suite>.<field>=value.
-
-${suiteHelp()}`,
-    )
-    .option('--base-url <url>', 'address of the chat server, up to /v1, for chat:<model>')
-    .option('--key-variable <name>', 'environment variable with its API key')
-    .action((model: string, flags: EvalFlags) =>
-      model.startsWith(CHAT)
-        ? runChat(model.slice(CHAT.length), flags)
-        : run(resolve(model), flags),
-    );
-}
-
 const CHAT = 'chat:';
+
+/** Evaluates a run, one of its checkpoints, or `chat:<model>`. */
+export async function evaluateModel(model: string, flags: EvalFlags): Promise<void> {
+  if (model.startsWith(CHAT)) await runChat(model.slice(CHAT.length), flags);
+  else await run(resolve(model), flags);
+}
 
 /** A model behind a chat API on suites. @throws ConfigError without suites or an address */
 async function runChat(name: string, flags: EvalFlags): Promise<void> {
@@ -240,7 +163,8 @@ async function run(path: string, flags: EvalFlags): Promise<void> {
   }
 }
 
-function suiteHelp(): string {
+/** The suites and their groups. */
+export function suiteHelp(): string {
   const rows = suites
     .entries()
     .map(([name, { description, form }]) => [

@@ -12,14 +12,13 @@ import {
 } from '@saccade/experiments';
 import { comparisonNumbers, comparisonTable } from '@saccade/report';
 import { parseSetting, type Setting } from '@saccade/train';
-import type { Command } from 'commander';
 import { listenForInterruption } from './interruption.ts';
-import { jsonOption, printJson } from './json.ts';
+import { printJson } from './json.ts';
 import { say } from './say.ts';
-import { collect, INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { INTERRUPTED, openPython } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface ExperimentFlags {
+export interface ExperimentFlags {
   readonly out?: string;
   readonly set: readonly string[];
   readonly seed?: number;
@@ -27,32 +26,7 @@ interface ExperimentFlags {
   readonly json?: boolean;
 }
 
-export function addExperiment(program: Command): void {
-  program
-    .command('experiment')
-    .description('Train all runs of an experiment from one cold start; one page of curves.')
-    .argument('[name]', 'which one; without it they are listed')
-    .option('--out <directory>', 'runs, report.html and curves.svg (default: runs/<name>)')
-    .option('--set <field=value>', 'change a field for all; may be repeated', collect<string>, [])
-    .option('--seed <n>', 'seed of every random stream', wholeNumber)
-    .option('--steps <n>', 'reinforcement-learning steps of each run', wholeNumber)
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  saccade experiment                                the list of experiments
-  saccade experiment reward-shaping                 all of it
-  saccade experiment reward-shaping --steps 10 --out runs/short
-
-Called again, it continues where it stopped; the page is written after every run.`,
-    )
-    .action((name: string | undefined, flags: ExperimentFlags) =>
-      name === undefined ? list(flags) : run(name, flags),
-    );
-}
-
-function list({ json }: ExperimentFlags): void {
+export function listExperiments({ json }: ExperimentFlags): void {
   const all = experiments.entries().map(([name, { description, parts }]) => {
     return {
       name,
@@ -68,7 +42,7 @@ function list({ json }: ExperimentFlags): void {
   say('\nRun one with: saccade experiment <name>');
 }
 
-async function run(name: string, flags: ExperimentFlags): Promise<void> {
+export async function trainExperiment(name: string, flags: ExperimentFlags): Promise<void> {
   const experiment = experiments.get(name);
   const settings: Setting[] = flags.set.map(parseSetting);
   if (flags.seed !== undefined) settings.push({ path: 'seed', value: flags.seed });

@@ -12,8 +12,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@saccade/core';
 import { describeValue } from '@saccade/core/settings';
-import type { Command } from 'commander';
-import { jsonOption, printJson } from './json.ts';
+import { printJson } from './json.ts';
 import { say } from './say.ts';
 
 /** The template of the project, beside `src` and `dist`. */
@@ -25,32 +24,20 @@ const renamed: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 /** The name in the template's files that the project's own name replaces. */
 const TEMPLATE_NAME = 'my-agent';
 
-export function addInit(program: Command): void {
-  program
-    .command('init')
-    .description('Write a project of your own: task set, tool, reward, algorithm, recipe, test.')
-    .argument('<directory>', 'a new or empty folder; its last part names the project')
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  saccade init my-agent
-  cd my-agent && npm install && npm test
-  npx saccade train ./my-recipe.ts              trains on the CPU in under a minute
-  npx saccade recipes show ./my-recipe.ts       every setting, those of your units included`,
-    )
-    .action((directory: string, { json }: { readonly json?: boolean }) => {
-      const target = resolve(directory);
-      writeProject(target);
-      if (json) return printJson({ directory: target, files: templateFiles().map(writtenName) });
-      const below = relative(process.cwd(), target) || '.';
-      const shown = below.startsWith('..') ? target : below;
-      say(
-        `Wrote ${target}. Continue with:\n\n  cd ${shown}\n  npm install\n  npm test\n` +
-          '  npx saccade train ./my-recipe.ts',
-      );
-    });
+/** Writes a project into a folder and says how to go on. */
+export function initProject(directory: string, { json }: { readonly json?: boolean }): void {
+  const target = resolve(directory);
+  writeProject(target);
+  if (json) {
+    printJson({ directory: target, files: templateFiles().map(writtenName) });
+    return;
+  }
+  const below = relative(process.cwd(), target) || '.';
+  const shown = below.startsWith('..') ? target : below;
+  say(
+    `Wrote ${target}. Continue with:\n\n  cd ${shown}\n  npm install\n  npm test\n` +
+      '  npx saccade train ./my-recipe.ts',
+  );
 }
 
 /**

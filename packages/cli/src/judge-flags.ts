@@ -3,21 +3,12 @@ import { ConfigError } from '@saccade/core';
 import type { GroupJudges } from '@saccade/rewards';
 import { judgings } from '@saccade/rewards/judging';
 import { secret } from '@saccade/train';
-import type { Command } from 'commander';
 
 /** Values of the flags that `addJudgeFlags` adds. */
 export interface JudgeFlags {
   readonly judge?: string;
   readonly judgeModel?: string;
   readonly judgeKeyVariable?: string;
-}
-
-/** Adds `--judge`, `--judge-model` and `--judge-key-variable`. */
-export function addJudgeFlags(command: Command, about: string): Command {
-  return command
-    .option('--judge <url>', about)
-    .option('--judge-model <name>', 'the model as the server calls it')
-    .option('--judge-key-variable <name>', 'environment variable with its API key');
 }
 
 /**

@@ -11,14 +11,12 @@ import {
   openTinkerClient,
 } from '@saccade/tinker';
 import { type ConformanceResult, runConformance } from '@saccade/tinker/conformance';
-import { backends, hubOf, openBackend, secret } from '@saccade/train';
-import type { Command } from 'commander';
+import { hubOf, openBackend, secret } from '@saccade/train';
 import { printJson } from './json.ts';
 import { say } from './say.ts';
-import { wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface LearnerFlags {
+export interface LearnerFlags {
   readonly from: string;
   readonly base?: string;
   readonly loraRank?: number;
@@ -26,65 +24,12 @@ interface LearnerFlags {
   readonly json?: boolean;
 }
 
-interface CheckFlags extends LearnerFlags {
+export interface LearnerCheckFlags extends LearnerFlags {
   readonly against?: boolean;
   readonly backend: string;
 }
 
-export function addLearner(program: Command): void {
-  const learner = program
-    .command('learner')
-    .description('Measure and check servers that train: the Tinker protocol.');
-  addCommon(
-    learner
-      .command('check')
-      .description('Run the conformance suite against a server, ours or anyone’s.')
-      .argument('<url>', 'its address, without /api/v1'),
-  )
-    .option('--against', 'compare with the weights of --from on local kernels, number by number')
-    .option('--backend <name>', `for --against: one of ${backends.names.join(', ')}`, 'native')
-    .addHelpText(
-      'after',
-      `
-Models are made for it and unloaded after it. The exit status is 1 if a check failed.
-
-Examples:
-  saccade serve learner runs/mine --expose-gradients
-  saccade learner check http://127.0.0.1:8760 --from runs/mine/checkpoints/step-000016/policy --against
-  saccade learner check http://gpu:8000 --from hf:Qwen/Qwen2.5-VL-3B-Instruct --lora-rank 16`,
-    )
-    .action((url: string, flags: CheckFlags) => check(url, flags));
-  addCommon(
-    learner
-      .command('measure')
-      .description('Say what a server’s numbers mean, and what can be trained there.')
-      .argument('<url>', 'its address, without /api/v1'),
-  )
-    .addHelpText(
-      'after',
-      `
-A run with model=remote does the same before it begins.
-
-Examples:
-  saccade learner measure http://127.0.0.1:8000 --from hf:Qwen/Qwen3-VL-4B-Instruct --lora-rank 8`,
-    )
-    .action((url: string, flags: LearnerFlags) => measure(url, flags));
-}
-
-function addCommon(command: Command): Command {
-  return command
-    .requiredOption('--from <path>', 'tokenizer and processor of the base: a directory, or hf:…')
-    .option('--base <name>', 'the base as the server calls it (default: the first it has)')
-    .option(
-      '--lora-rank <n>',
-      'train an adapter of this rank (default: whole weights)',
-      wholeNumber,
-    )
-    .option('--key-variable <name>', 'environment variable with the API key')
-    .option('--json', 'print JSON');
-}
-
-async function check(url: string, flags: CheckFlags): Promise<void> {
+export async function checkLearner(url: string, flags: LearnerCheckFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   const directory = await directoryOf(flags.from, onEvent, flags.against ?? false);
   const processor = await loadProcessor(directory);
@@ -116,7 +61,7 @@ function lineOf({ number, name, status, detail }: ConformanceResult): string {
   return `${word} ${String(number).padStart(2)}  ${name}: ${detail}`;
 }
 
-async function measure(url: string, flags: LearnerFlags): Promise<void> {
+export async function measureLearner(url: string, flags: LearnerFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   const processor = await loadProcessor(await directoryOf(flags.from, onEvent, false));
   const client = await openTinkerClient(connectionOf(url, flags));

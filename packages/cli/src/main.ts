@@ -1,6 +1,5 @@
 /** The `saccade` command line. */
 import { ConfigError, nearestName } from '@saccade/core';
-import { recipes } from '@saccade/train';
 import { type Command, CommanderError } from 'commander';
 import { explainError } from './explain-error.ts';
 import { openProgram } from './program.ts';
@@ -11,9 +10,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     stream.off('error', ignoreClosedPipe).on('error', ignoreClosedPipe);
   }
-  const program = openProgram();
+  const words = argv.slice(2);
+  const program = await openProgram(words);
   try {
-    expectCommand(program, argv.slice(2));
+    await expectCommand(program, words);
     await program.parseAsync([...argv]);
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -39,10 +39,10 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
  *
  * @throws ConfigError with the command that was meant
  */
-function expectCommand(program: Command, words: readonly string[]): void {
+async function expectCommand(program: Command, words: readonly string[]): Promise<void> {
   const [first = '', second] = words.filter((word) => !word.startsWith('-'));
   const known = program.commands.map((command) => command.name());
-  if (!known.includes(first) && recipes.has(first)) {
+  if (!known.includes(first) && (await isRecipe(first))) {
     throw new ConfigError(
       'command',
       `"${first}" is a recipe. Train it with: saccade train ${words.join(' ')}`,
@@ -52,4 +52,10 @@ function expectCommand(program: Command, words: readonly string[]): void {
   const near = nearestName(second, known);
   const remedy = near === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`;
   throw new ConfigError('command', `There is no command "${second}". ${remedy}`);
+}
+
+async function isRecipe(word: string): Promise<boolean> {
+  if (word === '') return false;
+  const { recipes } = await import('@saccade/train/recipes');
+  return recipes.has(word);
 }

@@ -2,12 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, messageOf } from '@saccade/core';
 import type { ComparedPart } from '@saccade/policy/parity';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { jsonOption, printJson } from './json.ts';
-import { more, wholeNumber } from './shared.ts';
+import { printJson } from './json.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface ParityFlags {
+export interface ParityFlags {
   readonly policy: string;
   readonly reference?: string;
   readonly python: string;
@@ -26,47 +24,7 @@ const GATES = { f32: 1e-4, bf16: 5e-2 } as const;
 /** An image whose sides no architecture divides. */
 const TEST_IMAGE = [331, 243] as const;
 
-export function addParity(program: Command): void {
-  program
-    .command('parity')
-    .description(
-      'Compare a checkpoint with transformers: ids, pixels, positions, every layer, log-probs, ' +
-        'gradients, greedy tokens.',
-    )
-    .requiredOption('--policy <checkpoint>', 'a directory, or hf:owner/name@revision of a hub')
-    .option('--reference <directory>', 'another checkpoint for transformers (default: the same)')
-    .option('--python <path>', 'a Python with torch and transformers', 'python3')
-    .option('--image <file>', 'an image of the conversation; repeat for several', more)
-    .option(
-      '--prompt <text>',
-      'the text of the conversation',
-      'Which digit is hidden in the image?',
-    )
-    .addOption(
-      new Option('--dtype <type>', 'element type of weights and activations')
-        .choices(['f32', 'bf16'])
-        .default('f32'),
-    )
-    .option('--backend <name>', 'backend of ours: native, reference, webgpu, cuda', 'native')
-    .option('--gate <number>', 'largest relative difference (default: 1e-4, for bf16 5e-2)', gate)
-    .option('--no-gradients', 'leave the gradients out: they take twice the weights’ memory more')
-    .option('--greedy <count>', 'greedy tokens to compare', wholeNumber, 32)
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      `
-The Python needs: pip install torch transformers safetensors pillow numpy jinja2 torchvision
-Ends with status 1 if a part differs, and names the first: what comes after it may only follow from it.
-
-Examples:
-  saccade parity --policy path/to/Qwen2.5-VL-3B-Instruct --python venv/bin/python
-  saccade parity --policy hf:Qwen/Qwen3-VL-4B-Instruct --image photo.jpg --no-gradients
-  saccade parity --policy runs/mine/checkpoints/step-40/policy --reference path/to/base`,
-    )
-    .action(runParity);
-}
-
-async function runParity(flags: ParityFlags): Promise<void> {
+export async function compareWithTransformers(flags: ParityFlags): Promise<void> {
   const report = terminalProgress({ stream: process.stderr });
   const encoded = (flags.image ?? []).map(readImage);
   // Imported only here: other commands need none of it.
@@ -153,11 +111,4 @@ function readImage(path: string): Uint8Array {
   } catch (error) {
     throw new ConfigError('image', `--image: ${path} cannot be read: ${messageOf(error)}.`);
   }
-}
-
-/** A positive number. */
-function gate(text: string): number {
-  const value = Number(text);
-  if (Number.isFinite(value) && value > 0) return value;
-  throw new InvalidArgumentError(`Expected a number above 0, got "${text}".`);
 }

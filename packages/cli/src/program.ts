@@ -1,36 +1,40 @@
 /** The commands of `saccade`, without running one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
-import { addAlgorithms } from './algorithms.ts';
-import { addAudit } from './audit.ts';
-import { addCompare } from './compare.ts';
-import { addCompletion } from './completion.ts';
-import { addCurves } from './curves.ts';
-import { addData } from './data.ts';
-import { addDoctor } from './doctor.ts';
-import { addErrors } from './errors.ts';
-import { addEval } from './eval.ts';
-import { addExperiment } from './experiment.ts';
-import { addFaithfulness } from './faithfulness.ts';
-import { addInit } from './init.ts';
-import { addLearner } from './learner.ts';
-import { addParity } from './parity.ts';
-import { addPlan } from './plan.ts';
-import { addRatings } from './ratings.ts';
-import { addRecipes } from './recipes.ts';
-import { addReplay } from './replay.ts';
-import { addReport } from './report.ts';
-import { addRescore } from './rescore.ts';
-import { addRewards } from './rewards.ts';
+import { addAlgorithms } from './commands/algorithms.ts';
+import { addAudit } from './commands/audit.ts';
+import { addCompare } from './commands/compare.ts';
+import { addCompletion } from './commands/completion.ts';
+import { addCurves } from './commands/curves.ts';
+import { addData } from './commands/data.ts';
+import { addDoctor } from './commands/doctor.ts';
+import { addErrors } from './commands/errors.ts';
+import { addEval } from './commands/eval.ts';
+import { addExperiment } from './commands/experiment.ts';
+import { addFaithfulness } from './commands/faithfulness.ts';
+import { addInit } from './commands/init.ts';
+import { LazyCommand } from './commands/lazy-command.ts';
+import { addLearner } from './commands/learner.ts';
+import { addParity } from './commands/parity.ts';
+import { addPlan } from './commands/plan.ts';
+import { addRatings } from './commands/ratings.ts';
+import { addRecipes } from './commands/recipes.ts';
+import { addReplay } from './commands/replay.ts';
+import { addReport } from './commands/report.ts';
+import { addRescore } from './commands/rescore.ts';
+import { addRewards } from './commands/rewards.ts';
+import { addServe } from './commands/serve.ts';
+import { addSynthesize } from './commands/synthesize.ts';
+import { addTrain } from './commands/train.ts';
 import { columnsOf, foldLines } from './say.ts';
-import { addServe } from './serve.ts';
-import { addSynthesize } from './synthesize.ts';
-import { addTrain } from './train.ts';
 
-/** The command line with all its commands; parsing it runs one. */
-export function openProgram(): Command {
-  const program = new Command('saccade')
+/**
+ * The command line with all its commands; parsing it runs one.
+ *
+ * @param words what will be parsed: what these words do not name is not loaded
+ */
+export async function openProgram(words: readonly string[]): Promise<LazyCommand> {
+  const program = new LazyCommand('saccade')
     .description('Reinforcement learning of vision-language agents that think with images.')
     .version(version(), '-V, --version', 'print the version')
     .option('--verbose', 'show the stack of an error')
@@ -74,8 +78,9 @@ Begin with:
     addParity,
   ];
   for (const add of commands) add(program);
+  await program.prepare(words);
   // Last, since it completes the commands that are there.
-  addCompletion(program);
+  await addCompletion(program, words);
   return program;
 }
 

@@ -16,11 +16,9 @@ import {
 } from '@saccade/ratings';
 import { formatCell, type Table, writeTables } from '@saccade/report';
 import { makeDirectories, nodeFileSystem, writeDurably } from '@saccade/run-store';
-import { type Command, Option } from 'commander';
-import { wholeNumber } from './shared.ts';
 import { formatTable } from './table.ts';
 
-interface ExportFlags {
+export interface RatingsExportFlags {
   readonly out: string;
   readonly mode: StudyMode;
   readonly raters: string;
@@ -32,7 +30,7 @@ interface ExportFlags {
   readonly criterion?: string;
 }
 
-interface ImportFlags {
+export interface RatingsImportFlags {
   readonly key?: string;
   readonly out?: string;
   readonly seed: number;
@@ -44,62 +42,10 @@ const criteria: Readonly<Record<StudyMode, string>> = {
   single: 'How well do the images that the model looked at support its answer?',
 };
 
-export function addRatings(program: Command): void {
-  const ratings = program
-    .command('ratings')
-    .description('Have people rate trajectories, blind: export pages, import what they gave.');
-  ratings
-    .command('export')
-    .description('Write a page and CSV files for raters, and the key that they must not see.')
-    .argument('<directories...>', 'evaluations, or runs that keep trajectories')
-    .requiredOption('--out <directory>', 'rate.html, rate-<rater>.csv, and key.json')
-    .addOption(
-      new Option('--mode <mode>', 'two models side by side, or one at a time on a scale')
-        .choices(['pairs', 'single'])
-        .default('pairs'),
-    )
-    .option('--raters <names>', 'names of the raters, separated by commas', '1,2')
-    .option('--count <n>', 'tasks, drawn at random (default: all)', wholeNumber)
-    .option('--suite <name>', 'suite of the evaluations (default: their only one)')
-    .option('--of <file>', 'of a run: a file of trajectories/ without .jsonl')
-    .option('--seed <n>', 'seed of the choice of tasks, of orders and of sides', wholeNumber, 0)
-    .option('--title <text>', 'heading of the page')
-    .option('--criterion <text>', 'the question that raters answer')
-    .addHelpText('after', exportHelp)
-    .action((directories: readonly string[], flags: ExportFlags) =>
-      exportStudy(directories, flags),
-    );
-  ratings
-    .command('import')
-    .description('Read files of ratings: agreement of raters, win rates, means.')
-    .argument('<files...>', 'what the page downloaded, or CSV files that were filled')
-    .option('--key <file>', 'key.json of the export (default: beside the first file)')
-    .option('--out <directory>', 'also write the tables: CSV, JSON, LaTeX and Markdown')
-    .option('--seed <n>', 'seed of intervals', wholeNumber, 0)
-    .option('--json', 'print JSON instead of tables')
-    .addHelpText('after', importHelp)
-    .action((files: readonly string[], flags: ImportFlags) => importRatings(files, flags));
-}
-
-const exportHelp = `
-Examples:
-  saccade ratings export evaluations/sft evaluations/rl --suite needle --out study
-  saccade ratings export runs/seed1 runs/seed2 --of evaluation-final --count 20 --out study
-  saccade ratings export evaluations/rl --mode single --raters anna,ben --out study
-
-Send rate.html to the raters. It needs nothing else, keeps what they gave in their browser, and gives
-each of them a file to send back. Order and sides differ from rater to rater. Keep key.json: it says
-which model is which.`;
-
-const importHelp = `
-Examples:
-  saccade ratings import study/ratings-*.json --key study/key.json
-  saccade ratings import one.csv two.csv --key study/key.json --out study/results
-
-Agreement is Cohen's kappa. Win rates count a tie half; intervals resample tasks, and p is of a
-sign-flip test over tasks, adjusted for the number of pairs.`;
-
-async function exportStudy(directories: readonly string[], flags: ExportFlags): Promise<void> {
+export async function exportStudy(
+  directories: readonly string[],
+  flags: RatingsExportFlags,
+): Promise<void> {
   const { mode, seed, count, suite, of } = flags;
   const sources = directories.map((directory) => {
     const path = resolve(directory);
@@ -142,7 +88,10 @@ async function exportStudy(directories: readonly string[], flags: ExportFlags): 
   console.log(`Page: ${join(out, 'rate.html')}\nKey, not for raters: ${join(out, 'key.json')}`);
 }
 
-async function importRatings(files: readonly string[], flags: ImportFlags): Promise<void> {
+export async function importRatings(
+  files: readonly string[],
+  flags: RatingsImportFlags,
+): Promise<void> {
   const path = resolve(flags.key ?? join(dirname(files[0] ?? ''), 'key.json'));
   const key = parseStudyKey(readText(path), path);
   const ratings = files.flatMap((file) => readRatings(readText(resolve(file)), key, file));

@@ -1,14 +1,12 @@
 /** `saccade replay`: rollouts of a run again, compared token by token and log-prob by log-prob. */
-import { resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import { type ReplayedPlay, type ReplayOutcome, replayRun } from '@saccade/replay';
-import type { Command } from 'commander';
-import { jsonOption, printJson } from './json.ts';
+import { printJson } from './json.ts';
 import { say } from './say.ts';
-import { openPython, wholeNumber } from './shared.ts';
+import { openPython } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface ReplayFlags {
+export interface ReplayFlags {
   readonly id?: string;
   readonly of?: string;
   readonly step?: number;
@@ -19,35 +17,7 @@ interface ReplayFlags {
   readonly json?: boolean;
 }
 
-export function addReplay(program: Command): void {
-  program
-    .command('replay')
-    .description('Roll kept trajectories out again and compare every token and log-prob.')
-    .argument('<run>', 'a run directory, or a directory of its evaluations/')
-    .option('--id <id>', 'the trajectory of this id')
-    .option('--of <file>', 'of this file of trajectories/, without .jsonl')
-    .option('--step <n>', 'of this step of reinforcement learning', wholeNumber)
-    .option('--index <i>', 'number within its file, from 0', wholeNumber)
-    .option('--all', 'all of them (default: the first of every file)')
-    .option('--live', 'run the actions in the sandbox too, and compare what tools gave')
-    .option('--rebuild', 'train weights again that the run did not keep')
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  saccade replay runs/mine                                the first trajectory of every file
-  saccade replay runs/mine --step 20 --index 3 --rebuild
-  saccade replay runs/mine --of evaluation-final --all --live
-
-Tool results and images are those of the record; the tokens are sampled anew with the weights of
-their version. Where no file or id is named, trajectories whose weights were not kept are left out.
-Exit status 1 if anything came out differently.`,
-    )
-    .action((run: string, flags: ReplayFlags) => replayKept(resolve(run), flags));
-}
-
-async function replayKept(directory: string, flags: ReplayFlags): Promise<void> {
+export async function replayKept(directory: string, flags: ReplayFlags): Promise<void> {
   if (flags.step !== undefined && flags.of !== undefined) {
     throw new ConfigError('--step', '--step and --of both name a file. Leave one of them out.');
   }

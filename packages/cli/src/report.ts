@@ -4,12 +4,10 @@ import { join, resolve } from 'node:path';
 import { DataError } from '@saccade/core';
 import { writeReport, writeSideBySide } from '@saccade/report';
 import { describeDamage, inspectRun, isEvaluation } from '@saccade/run-store';
-import type { Command } from 'commander';
-import { jsonOption, printJson } from './json.ts';
+import { printJson } from './json.ts';
 import { say } from './say.ts';
-import { more, wholeNumber } from './shared.ts';
 
-interface ReportFlags {
+export interface ReportFlags {
   readonly out?: string;
   readonly suite?: readonly string[];
   readonly tasks: number;
@@ -17,42 +15,7 @@ interface ReportFlags {
   readonly json?: boolean;
 }
 
-export function addReport(program: Command): void {
-  program
-    .command('report')
-    .description('Write the page of a run, or of evaluations side by side.')
-    .argument('<paths...>', 'a run directory, or any number of evaluations')
-    .option('--out <directory>', 'of evaluations: comparison.html and tables/ (default: the first)')
-    .option('--suite <name>', 'of evaluations: only this suite; may be repeated', more)
-    .option(
-      '--tasks <n>',
-      'of evaluations: tasks shown turn by turn, of each suite',
-      wholeNumber,
-      12,
-    )
-    .option('--title <text>', 'of evaluations: heading of the page')
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  saccade report runs/pyvision-image-nano-seed1
-  saccade report evaluations/sft evaluations/rl --out comparison
-  saccade report evaluations/* --suite needle --suite turned-needle --out comparison
-
-Evaluations are what saccade eval --suite wrote. Their page has accuracy with intervals, models compared
-task by task, curves, slices, errors, and the same tasks side by side with filters. Every table is also
-written as CSV, JSON, LaTeX and Markdown.`,
-    )
-    .action((paths: readonly string[], flags: ReportFlags) =>
-      report(
-        paths.map((path) => resolve(path)),
-        flags,
-      ),
-    );
-}
-
-async function report(paths: readonly string[], flags: ReportFlags): Promise<void> {
+export async function report(paths: readonly string[], flags: ReportFlags): Promise<void> {
   for (const path of paths) expectDirectory(path);
   const [first] = paths;
   if (first === undefined) return;

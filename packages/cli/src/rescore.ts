@@ -21,13 +21,11 @@ import {
   verifiers,
 } from '@saccade/rewards';
 import { nodeFileSystem, writeDurably } from '@saccade/run-store';
-import type { Command } from 'commander';
-import { jsonOption, printJson } from './json.ts';
+import { printJson } from './json.ts';
 import { say } from './say.ts';
-import { more } from './shared.ts';
 import { formatTable } from './table.ts';
 
-interface RescoreFlags {
+export interface RescoreFlags {
   readonly reward?: string;
   readonly set?: readonly string[];
   readonly of?: readonly string[];
@@ -36,22 +34,8 @@ interface RescoreFlags {
   readonly json?: boolean;
 }
 
-export function addRescore(program: Command): void {
-  program
-    .command('rescore')
-    .description('Score the trajectories that a run keeps with another reward, without rollouts.')
-    .argument('<run>', 'a run directory that keeps trajectories')
-    .option('--reward <preset>', 'a reward preset; see `saccade rewards` (required)')
-    .option('--set <term=weight>', 'another weight, or term.constant=value; may be repeated', more)
-    .option('--of <file>', 'a file of <run>/trajectories without .jsonl, may be repeated', more)
-    .option('--verifier <name>', 'judge answers again (default: the stored verdicts stand)')
-    .option('--out <file>', 'JSON Lines, one a trajectory (default: <run>/rescored/<preset>.jsonl)')
-    .addOption(jsonOption())
-    .addHelpText('after', help)
-    .action((run: string, flags: RescoreFlags) => rescoreRun(resolve(run), flags));
-}
-
-function help(): string {
+/** The presets, the verifiers, and examples. */
+export function rescoreHelp(): string {
   return `
 Presets: ${presets.names.join(', ')}.
 Verifiers: ${verifiers.names.join(', ')}.
@@ -65,7 +49,7 @@ Examples:
 in groups sees nothing else. "uniform" counts groups whose rewards are all equal: they teach nothing.`;
 }
 
-async function rescoreRun(directory: string, flags: RescoreFlags): Promise<void> {
+export async function rescoreRun(directory: string, flags: RescoreFlags): Promise<void> {
   const { reward } = flags;
   if (reward === undefined) {
     throw new ConfigError(

@@ -1,46 +1,33 @@
 /** `saccade rewards`: the reward presets, term by term, with where every number comes from. */
 import { type Constants, presetNamed, presets, type RewardPreset, rewards } from '@saccade/rewards';
-import type { Command } from 'commander';
-import { jsonOption, printJson } from './json.ts';
+import { printJson } from './json.ts';
 import { say } from './say.ts';
 import { formatTable, printTable } from './table.ts';
 
-export function addRewards(program: Command): void {
-  const command = program
-    .command('rewards')
-    .description('List the reward presets, or show one’s terms.');
-  command
-    .command('list', { isDefault: true })
-    .description('List the reward presets and all rewards.')
-    .argument('[name]', 'shows this one')
-    .addOption(jsonOption())
-    .action((shown: string | undefined, flags: { readonly json?: boolean }) => {
-      if (shown !== undefined) return show(shown, flags);
-      const { json } = flags;
-      if (json) {
-        return printJson({
-          presets: presets.entries().map(([name, { description, paper }]) => {
-            return { name, description, paper };
-          }),
-          rewards: rewards.entries().map(([name, { scope, paper }]) => ({ name, scope, paper })),
-        });
-      }
-      for (const [name, { description, paper }] of presets.entries()) {
-        say(`${name}\n  ${description}\n  ${paper}`);
-      }
-      say('\nRewards:');
-      printTable([
-        ['name', 'scope', 'from'],
-        ...rewards.entries().map(([name, { scope, paper }]) => [name, scope, paper]),
-      ]);
-      say('\nShow a preset with: saccade rewards show <name>, or <name>/code.');
+/** Prints one preset by its name, or all presets and rewards in short. */
+export function showRewards(shown: string | undefined, flags: { readonly json?: boolean }): void {
+  if (shown !== undefined) {
+    show(shown, flags);
+    return;
+  }
+  if (flags.json) {
+    printJson({
+      presets: presets.entries().map(([name, { description, paper }]) => {
+        return { name, description, paper };
+      }),
+      rewards: rewards.entries().map(([name, { scope, paper }]) => ({ name, scope, paper })),
     });
-  command
-    .command('show')
-    .description('Show a preset: terms, scopes, weights, constants, and where each comes from.')
-    .argument('<name>', 'a preset, e.g. codevision; codevision/code for its public code alone')
-    .addOption(jsonOption())
-    .action((name: string, flags: { readonly json?: boolean }) => show(name, flags));
+    return;
+  }
+  for (const [name, { description, paper }] of presets.entries()) {
+    say(`${name}\n  ${description}\n  ${paper}`);
+  }
+  say('\nRewards:');
+  printTable([
+    ['name', 'scope', 'from'],
+    ...rewards.entries().map(([name, { scope, paper }]) => [name, scope, paper]),
+  ]);
+  say('\nShow a preset with: saccade rewards show <name>, or <name>/code.');
 }
 
 function show(name: string, { json }: { readonly json?: boolean }): void {

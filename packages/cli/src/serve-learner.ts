@@ -12,16 +12,14 @@ import {
   openLearnerService,
   servedLocal,
 } from '@saccade/tinker/serve';
-import { backends, hubOf, openBackend } from '@saccade/train';
-import type { Command } from 'commander';
-import { addListenOptions, type ListenFlags, listen } from './listen.ts';
+import { hubOf, openBackend } from '@saccade/train';
+import { type ListenFlags, listen } from './listen.ts';
 import { policyOf } from './serve-policy.ts';
-import { wholeNumber } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 type Device = Awaited<ReturnType<typeof openBackend>>;
 
-interface ServeLearnerFlags extends ListenFlags {
+export interface ServeLearnerFlags extends ListenFlags {
   readonly backend: string;
   readonly threads?: number;
   readonly model?: string;
@@ -34,43 +32,7 @@ interface ServeLearnerFlags extends ListenFlags {
   readonly tlsClientCa?: string;
 }
 
-export function addServeLearner(serve: Command): void {
-  const command = serve
-    .command('learner')
-    .description('Train a policy for clients of the Tinker protocol: log-probs out, gradients in.')
-    .argument('<path>', 'a policy, a run directory, or hf:owner/name: the base of all models');
-  addListenOptions(command, { port: 8760, tokenVariable: 'SACCADE_LEARNER_TOKEN' })
-    .option('--backend <name>', `one of ${backends.names.join(', ')}`, 'native')
-    .option('--threads <n>', 'kernel threads (default: one per core)', wholeNumber)
-    .option('--model <name>', 'what clients call the base (default: that of the directory)')
-    .option('--checkpoints <folder>', 'where weights are saved', 'learner-checkpoints')
-    .option('--max-models <n>', 'models at a time; each has its own weights', wholeNumber, 2)
-    .option('--value-head', 'let every model predict returns')
-    .option('--expose-gradients', 'let clients read gradients, for conformance')
-    .option('--tls-cert <file>', 'PEM certificate, for HTTPS')
-    .option('--tls-key <file>', 'PEM key')
-    .option('--tls-client-ca <file>', 'PEM authorities; clients need a certificate of one')
-    .addHelpText(
-      'after',
-      `
-A client creates a model on the base, whole or with an adapter, and trains it by any loss: it gets
-log-probs and gives their gradients. Weights stay here; checkpoints of a run refer to them.
-
-Endpoints, below /api/v1:
-  Tinker     create_session, create_model, forward, forward_backward, optim_step, save_weights,
-             save_weights_for_sampler, load_weights, create_sampling_session, asample,
-             retrieve_future, get_info, unload_model; GET healthz, get_server_capabilities
-  saccade/1  forests, backward, blobs/{sha256}, reset_optimizer, publish, checksum
-
-Examples:
-  saccade serve learner runs/mine
-  saccade train smoke --set model=remote --set model.from=runs/mine/…/policy
-  saccade learner check http://127.0.0.1:8760 --from runs/mine/…/policy`,
-    )
-    .action((path: string, flags: ServeLearnerFlags) => run(path, flags));
-}
-
-async function run(path: string, flags: ServeLearnerFlags): Promise<void> {
+export async function serveLearner(path: string, flags: ServeLearnerFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   const directory = await directoryOf(path, onEvent);
   const name = flags.model ?? (path.startsWith('hf:') ? path.slice(3) : basename(resolve(path)));

@@ -5,13 +5,11 @@ import { openMcpService, type ServedTools, serveMcpOverStdio } from '@saccade/mc
 import { openSandbox, type Sandbox } from '@saccade/sandbox';
 import type { OpenTools } from '@saccade/tools';
 import { applySettings, openRunTools, resolveRun, type Setting } from '@saccade/train';
-import type { Command } from 'commander';
-import { addListenOptions, type ListenFlags, listen } from './listen.ts';
-import { addSetting } from './recipe-arguments.ts';
-import { openPython, wholeNumber } from './shared.ts';
+import { type ListenFlags, listen } from './listen.ts';
+import { openPython } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface ServeMcpFlags extends ListenFlags {
+export interface ServeMcpFlags extends ListenFlags {
   readonly stdio?: boolean;
   readonly tools?: string;
   readonly set: readonly Setting[];
@@ -20,37 +18,7 @@ interface ServeMcpFlags extends ListenFlags {
   readonly idleSeconds: number;
 }
 
-export function addServeMcp(serve: Command): void {
-  const command = serve
-    .command('mcp')
-    .description('Serve tools to any MCP client, images as MCP image content.');
-  addListenOptions(command, { port: 8730, tokenVariable: 'SACCADE_MCP_TOKEN' })
-    .option('--stdio', 'speak over stdin and stdout, for a client that starts this command')
-    .option('--tools <names>', 'the tools, with commas (default: those for one image each)')
-    .option(
-      '--set <field=value>',
-      'a setting of a tool, as in a run; may be repeated',
-      addSetting,
-      [],
-    )
-    .option('--images <folder>', 'clients may name image files below this folder by their paths')
-    .option('--max-sessions <n>', 'clients at a time', wholeNumber, 256)
-    .option('--idle-seconds <n>', 'unused sessions are closed after', wholeNumber, 600)
-    .addHelpText(
-      'after',
-      `
-Clients add images with the tool add_image; the others name them by their index. Over HTTP the
-address is /mcp.
-
-Examples:
-  saccade serve mcp --stdio --images .
-  saccade serve mcp --tools image_zoom_in_tool,image_rotate_tool
-  SACCADE_MCP_TOKEN=$(openssl rand -hex 32) saccade serve mcp --host 0.0.0.0`,
-    )
-    .action((flags: ServeMcpFlags) => run(flags));
-}
-
-async function run(flags: ServeMcpFlags): Promise<void> {
+export async function serveMcp(flags: ServeMcpFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   if (flags.stdio === true) return await serveStdio(flags, onEvent);
   const { maxSessions, idleSeconds } = flags;

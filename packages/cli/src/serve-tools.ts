@@ -3,12 +3,11 @@ import { ConfigError } from '@saccade/core';
 import { loadPlacement, openToolService, type PlacementInput } from '@saccade/tool-service/service';
 import { tools as known } from '@saccade/tools';
 import { visionTools } from '@saccade/vision-tools';
-import { type Command, InvalidArgumentError } from 'commander';
-import { addListenOptions, type ListenFlags, listen } from './listen.ts';
-import { aboveZero, finiteNumber, openPython } from './shared.ts';
+import { type ListenFlags, listen } from './listen.ts';
+import { openPython } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface ServeToolsFlags extends ListenFlags {
+export interface ServeToolsFlags extends ListenFlags {
   readonly tools?: readonly string[];
   readonly placement?: string;
   readonly timeoutSeconds: number;
@@ -21,33 +20,8 @@ interface ServeToolsFlags extends ListenFlags {
 
 const MIB = 2 ** 20;
 
-export function addServeTools(serve: Command): void {
-  const command = serve
-    .command('tools')
-    .description('Serve tools for remote runs, and for verl-tool.');
-  addListenOptions(command, { port: 8720, tokenVariable: 'SACCADE_TOOLS_TOKEN' })
-    .option(
-      '--tools <names>',
-      'names with commas between them, all in this process (default: the image tools)',
-      names,
-    )
-    .option('--placement <file>', 'JSON or TypeScript that puts tools into processes, see below')
-    .option('--timeout-seconds <n>', 'longest call, its wait included', aboveZero, 60)
-    .option('--max-queued <n>', 'calls of a tool that may wait; more get status 429', whole, 1024)
-    .option(
-      '--cache-mib <n>',
-      'remembered answers of deterministic tools, 0 for none',
-      atLeast0,
-      256,
-    )
-    .option('--max-mib <n>', 'largest request', whole, 64)
-    .option('--max-megapixels <n>', 'largest image', aboveZero, 50)
-    .option('--images <folder>', 'verl-tool requests may name image files in this folder')
-    .addHelpText('after', help())
-    .action((flags: ServeToolsFlags) => run(flags));
-}
-
-function help(): string {
+/** The tools, placements, and examples. */
+export function serveToolsHelp(): string {
   return `
 Tools: ${known.names.join(', ')}.
 Visual tools, served where they are named: ${visionTools.names.join(', ')}.
@@ -83,24 +57,6 @@ Examples:
 Ctrl-C or SIGTERM lets running calls finish; a second one stops at once.`;
 }
 
-function names(text: string): readonly string[] {
-  const list = text.split(',').map((name) => name.trim());
-  if (list.every((name) => name !== '')) return list;
-  throw new InvalidArgumentError(`Expected names with commas between them, got "${text}".`);
-}
-
-function atLeast0(text: string): number {
-  const value = finiteNumber(text);
-  if (value >= 0) return value;
-  throw new InvalidArgumentError(`Expected a number of at least 0, got "${text}".`);
-}
-
-function whole(text: string): number {
-  const value = aboveZero(text);
-  if (Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError(`Expected a whole number above 0, got "${text}".`);
-}
-
 /** Modules whose exports are the tools that can be named. */
 function toolModules(): readonly string[] {
   return ['@saccade/tools', '@saccade/tool-service', '@saccade/vision-tools'].map((name) =>
@@ -108,7 +64,7 @@ function toolModules(): readonly string[] {
   );
 }
 
-async function run(flags: ServeToolsFlags): Promise<void> {
+export async function serveTools(flags: ServeToolsFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   const placement = await placementOf(flags);
   await listen(

@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EventSink } from '@saccade/core';
-import { ensurePython } from '@saccade/sandbox';
 import { InvalidArgumentError } from 'commander';
 
 /** A non-negative whole number. */
@@ -78,5 +77,6 @@ export const pythonDirectory: string = pythonDirectoryOf(import.meta.url, proces
  * @throws MissingError with the remedy
  */
 export async function openPython(onEvent: EventSink, signal?: AbortSignal): Promise<string> {
+  const { ensurePython } = await import('@saccade/sandbox');
   return (await ensurePython(pythonDirectory, { onEvent, ...(signal && { signal }) })).python;
 }

@@ -2,14 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { openProgram } from './program.ts';
 
-const said = (...flags: readonly string[]): Promise<string> =>
-  openProgram()
+async function said(...flags: readonly string[]): Promise<string> {
+  const words = ['synthesize', ...flags, '--out', '/nowhere'];
+  const program = await openProgram(words);
+  return await program
     .configureOutput({ writeErr: () => {} })
-    .parseAsync(['synthesize', ...flags, '--out', '/nowhere'], { from: 'user' })
+    .parseAsync(words, { from: 'user' })
     .then(
       () => 'nothing',
       (error: Error) => error.message,
     );
+}
 
 describe('saccade synthesize', () => {
   it('tells one clear error for each mistake', async () => {

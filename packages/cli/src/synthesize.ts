@@ -11,19 +11,17 @@ import { openScriptedTeacher, type Player, pipelines, synthesize } from '@saccad
 import {
   applySettings,
   openPlayground,
-  parseSetting,
   resolveRun,
   type Setting,
   scoringPartsOf,
   secret,
 } from '@saccade/train';
-import type { Command } from 'commander';
-import { addSetting, findRecipe } from './recipe-arguments.ts';
-import { collect, openPython, wholeNumber } from './shared.ts';
+import { findRecipe } from './recipe-arguments.ts';
+import { openPython } from './shared.ts';
 import { openPolicyPlayer } from './synthesize-policy.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface SynthesizeFlags {
+export interface SynthesizeFlags {
   readonly recipe: string;
   readonly set: readonly Setting[];
   readonly with: readonly Setting[];
@@ -57,45 +55,8 @@ const SCRIPTED = { wrongAnswer: 0.15, wrongStep: 0.15, brokenCode: 0.1, answersE
 /** Budgets of a chat model, where the recipe's are those of a small policy. */
 const CHAT_TOKENS = { turn: 2048, context: 32_768 };
 
-const one = (text: string, before: readonly Setting[]): readonly Setting[] =>
-  collect(parseSetting(text), before);
-
-export function addSynthesize(program: Command): void {
-  program
-    .command('synthesize')
-    .description('Make training data: a teacher plays tasks, and a pipeline keeps what is good.')
-    .argument('<pipeline>', `one of ${pipelines.names.join(', ')}`)
-    .option('--recipe <name>', 'whose task set, protocol and sandbox', 'codevision-nano')
-    .option('--set <field=value>', 'change a field of the recipe; may be repeated', addSetting, [])
-    .option('--with <field=value>', 'change a setting of the pipeline; may be repeated', one, [])
-    .option('--teacher-url <url>', 'OpenAI-compatible server of the teacher, up to /v1')
-    .option('--teacher-model <name>', 'the teacher as the server calls it')
-    .option('--teacher-key-variable <name>', 'environment variable with its API key')
-    .option('--teacher <run>', 'a run or checkpoint as teacher, or `scripted`: reads the truth')
-    .option('--judge-url <url>', 'server of a model that validates, cleans and writes thoughts')
-    .option('--judge-model <name>', 'that model (default: the teacher’s)')
-    .option('--judge-key-variable <name>', 'environment variable with its API key')
-    .option('--weak <run>', 'a run or checkpoint whose pass rate says how hard a task is')
-    .option('--backend <name>', 'what runs the kernels of a checkpoint', 'native')
-    .option('--count <n>', 'tasks of the training split', wholeNumber, 100)
-    .option('--first <n>', 'index of the first one', wholeNumber, 0)
-    .option('--samples <n>', 'trajectories of a task (the setting samples)', wholeNumber)
-    .option('--temperature <t>', 'sampling temperature', Number, 1)
-    .option('--turn-tokens <n>', 'most tokens of a turn', wholeNumber)
-    .option('--context-tokens <n>', 'most tokens of a conversation', wholeNumber)
-    .option('--concurrency <n>', 'conversations at a time', wholeNumber, 16)
-    .option('--requests-per-minute <n>', 'what the server allows', Number)
-    .option('--tokens-per-minute <n>', 'what the server allows', Number)
-    .option('--prompt-price <p>', 'price of 10⁶ tokens of prompts', Number, 0)
-    .option('--completion-price <p>', 'price of 10⁶ tokens of replies', Number, 0)
-    .option('--max-cost <c>', 'stop before more is spent', Number)
-    .option('--cache <directory>', 'where replies are kept (default: replies/ of --out)')
-    .requiredOption('--out <directory>', 'where the data go')
-    .addHelpText('after', help())
-    .action((name: string, flags: SynthesizeFlags) => run(name, flags));
-}
-
-function help(): string {
+/** The pipelines with their settings, and examples. */
+export function synthesizeHelp(): string {
   const list = pipelines.entries().map(([name, { description, settings, needs }]) => {
     const fields = listSettings(settings).map(({ path, default: preset }) => {
       return `${path}${preset === undefined ? '' : `=${JSON.stringify(preset)}`}`;
@@ -116,7 +77,7 @@ Examples:
 The same command again goes on where it was stopped.`;
 }
 
-async function run(name: string, flags: SynthesizeFlags): Promise<void> {
+export async function synthesizeData(name: string, flags: SynthesizeFlags): Promise<void> {
   const pipeline = pipelines.get(name);
   checkFlags(flags);
   const settings = settingsOf(flags);

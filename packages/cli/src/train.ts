@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
-import { writeReport } from '@saccade/report';
 import {
   checkpointsOf,
   listCheckpoints,
@@ -22,16 +21,15 @@ import {
   type TrainResult,
   train,
 } from '@saccade/train';
-import type { Command } from 'commander';
-import { configOption, readConfigFile } from './config-file.ts';
+import { readConfigFile } from './config-file.ts';
 import { listenForInterruption } from './interruption.ts';
-import { jsonOption, printJson } from './json.ts';
-import { addSetting, findRecipe } from './recipe-arguments.ts';
+import { printJson } from './json.ts';
+import { findRecipe } from './recipe-arguments.ts';
 import { say } from './say.ts';
-import { INTERRUPTED, openPython, wholeNumber } from './shared.ts';
+import { INTERRUPTED, openPython } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-interface TrainFlags {
+export interface TrainFlags {
   readonly set: readonly Setting[];
   readonly seed?: number;
   readonly steps?: number;
@@ -42,44 +40,7 @@ interface TrainFlags {
   readonly json?: boolean;
 }
 
-export function addTrain(program: Command): void {
-  program
-    .command('train')
-    .description('Train a policy by a recipe; the run’s files go to runs/<name>/.')
-    .argument(
-      '[recipe]',
-      'a recipe’s name (see `saccade recipes`) or its file, e.g. ./my-recipe.ts',
-      'pyvision-image-nano',
-    )
-    .option('--set <field=value>', 'change a field of the recipe; may be repeated', addSetting, [])
-    .option('--seed <n>', 'seed of every random stream', wholeNumber)
-    .option('--steps <n>', 'reinforcement-learning steps', wholeNumber)
-    .option('--out <directory>', 'run directory (default: runs/<recipe>-seed<seed>)')
-    .option('--resume <directory>', 'continue with the run in this directory')
-    .option('--backend <name>', 'what runs the kernels, e.g. native or cuda')
-    .addOption(configOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  saccade train                                     the main job: a small policy learns to look
-  saccade train smoke                               every stage once, in under a minute
-  saccade train --seed 2 --steps 20                 another seed, fewer steps
-  saccade train --set algorithm=dapo                another algorithm; see docs/catalog.md
-  saccade train --set reward.accumulative-tool=0    without the bonus per tool call
-  saccade train ./my-recipe.ts                      a recipe of your own; see saccade init
-  saccade train --resume runs/pyvision-image-nano-seed1
-  saccade train --resume runs/pyvision-image-nano-seed1 --steps 80    extends a finished run
-
-Ctrl-C finishes the step, saves a checkpoint and says how to continue; before the first step, and when
-pressed again, it stops at once.
-At the end open report.html in the run directory.`,
-    )
-    .action((recipe: string, flags: TrainFlags) => run(recipe, flags));
-}
-
-async function run(name: string, flags: TrainFlags): Promise<void> {
+export async function trainRecipe(name: string, flags: TrainFlags): Promise<void> {
   const isResumed = flags.resume !== undefined;
   if (
     isResumed &&
@@ -116,6 +77,7 @@ async function run(name: string, flags: TrainFlags): Promise<void> {
       isStopRequested: isRequested,
     });
     if (result.isFinished) {
+      const { writeReport } = await import('@saccade/report');
       const report = await writeReport(directory);
       if (flags.json) printJson({ ...result, directory, report });
       else for (const line of describeResult(config, result.final)) say(line);

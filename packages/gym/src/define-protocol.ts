@@ -86,7 +86,7 @@ export function defineProtocol<
 >(definition: ProtocolDefinition<Name, Shape>) {
   const { name, description, takesTools = false } = definition;
   const own = z.object((definition.settings ?? {}) as Shape);
-  const published = definition.create(own.parse({}) as SettingsOf<typeof own>);
+  const published = definition.create(own.parse({}, { jitless: true }) as SettingsOf<typeof own>);
   const settings = z.strictObject({ ...own.shape, ...limits(published) });
   const unit = { ...published, name, description, settings, takesTools };
   return {

@@ -1,6 +1,5 @@
 /** An image that somebody sends as PNG, JPEG, WebP or GIF: checked before it is decoded. */
 import type { CapturedImage } from '@saccade/sandbox';
-import sharp from 'sharp';
 
 export interface ImageLimits {
   /** Encoded. */
@@ -34,6 +33,7 @@ export async function readBase64Image(text: string, limits = imageLimits): Promi
 
 /** 8-bit RGB, transparency laid on white, turned as its EXIF says; the first frame of several. */
 export async function readImage(bytes: Uint8Array, limits = imageLimits): Promise<ReadImage> {
+  const { default: sharp } = await import('sharp');
   if (bytes.byteLength > limits.maxBytes) return tooLarge(limits);
   try {
     const options = { limitInputPixels: limits.maxPixels, failOn: 'error', pages: 1 } as const;

@@ -16,12 +16,8 @@ import { microVmIsolation } from './isolations/micro-vm.ts';
 import { processIsolation } from './isolations/process.ts';
 import type { Limits } from './limits.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
+import type { LocalTier } from './tiers.ts';
 import type { SessionUsers } from './users.ts';
-
-/** Tiers of this machine, strongest first. Stronger than all is a sandbox on another machine. */
-export const localTiers = ['micro-vm', 'gvisor', 'bubblewrap', 'landlock', 'process'] as const;
-/** A tier of `localTiers`: how sessions on this machine are isolated. */
-export type LocalTier = (typeof localTiers)[number];
 
 /** Tiers that `auto` tries, in order. A separate kernel costs time: it is used only on request. */
 function automaticTiers(kernel: Kernel): readonly LocalTier[] {

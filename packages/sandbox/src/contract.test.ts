@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type LocalTier, localTiers } from './choose-isolation.ts';
 import { contractLimits, sandboxChecks } from './contract.ts';
 import { refuseEmulation } from './isolations/emulation.fixture.ts';
 import { openSandbox } from './open-sandbox.ts';
@@ -8,6 +7,7 @@ import { ensurePython } from './python-environment.ts';
 import { openRemoteSandbox } from './remote/remote-sandbox.ts';
 import { openSandboxService } from './service.ts';
 import type { Sandbox } from './session.ts';
+import { type LocalTier, localTiers } from './tiers.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 

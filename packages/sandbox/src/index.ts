@@ -1,4 +1,3 @@
-export { type LocalTier, localTiers } from './choose-isolation.ts';
 export { MachineError, QueueFullError, SandboxError } from './errors.ts';
 export { defaultForbidden, defaultPrelude } from './forbidden.ts';
 export {
@@ -45,4 +44,5 @@ export type {
   SessionMode,
   SessionOptions,
 } from './session.ts';
+export { type LocalTier, localTiers } from './tiers.ts';
 export { defineSandbox, type SandboxContext, type SandboxUnit } from './units/sandbox-unit.ts';

@@ -12,13 +12,13 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { localTiers } from './choose-isolation.ts';
 import { coordinateImage } from './contract.ts';
 import { RequirementError } from './guarantees.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import { openSandbox, type SandboxOptions } from './open-sandbox.ts';
 import { probeSandbox } from './probe.ts';
 import { ensurePython } from './python-environment.ts';
+import { localTiers } from './tiers.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 let python = '';

@@ -4,11 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import type { LocalTier } from './choose-isolation.ts';
 import { makeClips } from './clips.fixture.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { Session } from './session.ts';
+import type { LocalTier } from './tiers.ts';
 
 const noise = `
 import os

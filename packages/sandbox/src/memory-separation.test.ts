@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type LocalTier, localTiers } from './choose-isolation.ts';
 import { processesBelow, scanMemory } from './memory-scan.fixture.ts';
 import { ensurePython } from './python-environment.ts';
 import { isOpenToOthers } from './python-interpreter.ts';
+import { type LocalTier, localTiers } from './tiers.ts';
 
 const root = join(import.meta.dirname, '../../..');
 let python = '';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ConfigError, type EventSink, MissingError } from '@saccade/core';
-import { type LocalTier, startChosen } from './choose-isolation.ts';
+import { startChosen } from './choose-isolation.ts';
 import { defaultForbidden, defaultPrelude } from './forbidden.ts';
 import type { ForkServerOptions } from './fork-server.ts';
 import type { Requirements } from './guarantees.ts';
@@ -16,6 +16,7 @@ import { inspectPython, type PythonInterpreter } from './python-interpreter.ts';
 import { type LinkOptions, ServerLink } from './server-link.ts';
 import { defaultRecycle, type Recycle, ServerPool } from './server-pool.ts';
 import { SpareServers } from './spare-servers.ts';
+import type { LocalTier } from './tiers.ts';
 import { chooseUsers, type SessionUsers, usersOfOwnKernel } from './users.ts';
 import { maxFrameBytes } from './wire.ts';
 

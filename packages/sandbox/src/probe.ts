@@ -1,6 +1,5 @@
 /** Finds what this machine offers to a sandbox, and why it does not offer the rest. */
 import { messageOf } from '@saccade/core';
-import { type LocalTier, localTiers } from './choose-isolation.ts';
 import type { Guarantees, IsolationReport } from './guarantees.ts';
 import { emulationReason } from './isolations/micro-vm.ts';
 import { openSandbox } from './open-sandbox.ts';
@@ -10,6 +9,7 @@ import {
   type PythonInterpreter,
   runForText,
 } from './python-interpreter.ts';
+import { type LocalTier, localTiers } from './tiers.ts';
 
 /** One isolation, tried for real: a server was started in it and tried to get out. */
 export interface TierProbe {

@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalTier, localTiers } from './choose-isolation.ts';
 import { makeMemoryGroups, removeMemoryGroups } from './control-groups.ts';
 import { refuseEmulation } from './isolations/emulation.fixture.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
@@ -11,6 +10,7 @@ import { ensurePython } from './python-environment.ts';
 import { until } from './service.fixture.ts';
 import type { SessionMode } from './session.ts';
 import { ownedPrefix } from './temporary.ts';
+import { type LocalTier, localTiers } from './tiers.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 const mebibyte = 2 ** 20;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalTier, localTiers } from './choose-isolation.ts';
 import { refuseEmulation } from './isolations/emulation.fixture.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { Outcome } from './outcome.ts';
 import { ensurePython } from './python-environment.ts';
 import type { Session } from './session.ts';
+import { type LocalTier, localTiers } from './tiers.ts';
 
 const environment = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 const limits = { wallSeconds: 6, cpuSeconds: 1, diskBytes: 8 * 2 ** 20, fileBytes: 16 * 2 ** 20 };

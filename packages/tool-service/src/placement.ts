@@ -4,7 +4,6 @@ import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConfigError, messageOf } from '@saccade/core';
 import { parseJson } from '@saccade/http';
-import { createJiti } from 'jiti';
 import { z } from 'zod';
 
 const whole = (min: number, max: number, about: string): z.ZodNumber =>
@@ -132,6 +131,7 @@ export async function loadPlacement(path: string): Promise<Placement> {
 async function readValue(file: string): Promise<unknown> {
   try {
     if (file.endsWith('.json')) return parseJson(readFileSync(file, 'utf8'));
+    const { createJiti } = await import('jiti');
     const jiti = createJiti(file, { interopDefault: false, tryNative: !/\.[cm]?ts$/.test(file) });
     const exported: Readonly<Record<string, unknown>> = await jiti.import(file);
     return exported.placement ?? exported.default;

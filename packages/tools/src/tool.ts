@@ -109,6 +109,12 @@ export function defineTool<Shape extends z.ZodRawShape, Schema extends SettingsS
   return configure(definition, {});
 }
 
+/** The JSON Schema of the arguments. */
+function parametersOf(schema: z.ZodType): JsonSchema {
+  const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' });
+  return parameters;
+}
+
 function configure<Shape extends z.ZodRawShape, Schema extends SettingsSchema>(
   definition: ToolDefinition<Shape, Schema>,
   values: Readonly<Record<string, unknown>>,
@@ -117,7 +123,7 @@ function configure<Shape extends z.ZodRawShape, Schema extends SettingsSchema>(
   const settings = (own === undefined ? {} : readSettings(name, own, values)) as SettingsOf<Schema>;
   const shape = definition.parameters;
   const schema = z.strictObject(typeof shape === 'function' ? shape(settings) : shape);
-  const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' });
+  let parameters: JsonSchema | undefined;
   /** The arguments, or the outcome of a call that could not be made. */
   const check = (
     given: GivenArguments,
@@ -128,7 +134,12 @@ function configure<Shape extends z.ZodRawShape, Schema extends SettingsSchema>(
     return { refusal: refused(type, message) };
   };
   return {
-    ...{ name, description, parameters, example },
+    ...{ name, description, example },
+    // Made where someone reads it: most tools of a catalog are shown to nobody.
+    get parameters() {
+      parameters ??= parametersOf(schema);
+      return parameters;
+    },
     ...(version !== undefined && { version }),
     ...(isDeterministic !== undefined && { isDeterministic }),
     ...(own && {

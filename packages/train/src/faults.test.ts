@@ -25,7 +25,8 @@ import { openParts } from './parts.ts';
 import { inputOf } from './recipe.ts';
 import { recipes } from './registry.ts';
 import { resolveRun } from './run-config.ts';
-import { applySettings, parseSetting } from './settings.ts';
+import { parseSetting } from './setting.ts';
+import { applySettings } from './settings.ts';
 
 const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 

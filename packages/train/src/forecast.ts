@@ -5,7 +5,8 @@ import { hubOf } from './hub.ts';
 import { algorithmOf, optimizersOf } from './parts.ts';
 import { protocolOf } from './protocol-of.ts';
 import { inputOfRun, type ResolvedRun, resolveRun } from './run-config.ts';
-import { applySettings, type Setting } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { applySettings } from './settings.ts';
 import { required, settingsOf } from './unit-settings.ts';
 
 /** What a forecast assumes beyond the run's settings. */

@@ -19,7 +19,8 @@ export {
 export { openRunTools } from './run-tools.ts';
 export { auditOptionsOf } from './scoring.ts';
 export { secret } from './secret.ts';
-export { applySettings, parseSetting, type Setting } from './settings.ts';
+export { parseSetting, type Setting } from './setting.ts';
+export { applySettings } from './settings.ts';
 export { type Selected, use } from './slots/slot.ts';
 export { slots } from './slots/slots.ts';
 export { checkStart } from './start-from.ts';

@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inputOf } from './recipe.ts';
 import { recipes } from './registry.ts';
 import { resolveRun } from './run-config.ts';
-import { applySettings, parseSetting } from './settings.ts';
+import { parseSetting } from './setting.ts';
+import { applySettings } from './settings.ts';
 import { train } from './trainer.ts';
 
 const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');

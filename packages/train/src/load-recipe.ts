@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ConfigError, messageOf } from '@saccade/core';
-import { createJiti } from 'jiti';
 import type { Recipe } from './recipe.ts';
 
 /** A recipe's file as it was when it was loaded. */
@@ -70,6 +69,7 @@ export async function importModule(path: string): Promise<Readonly<Record<string
   }
   try {
     // Its own packages come from where the file is; ours are the modules that run already.
+    const { createJiti } = await import('jiti');
     const jiti = createJiti(file, { interopDefault: false, tryNative: !/\.[cm]?ts$/.test(file) });
     return await jiti.import(file);
   } catch (error) {

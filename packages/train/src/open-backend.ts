@@ -7,6 +7,7 @@ import * as catalog from './backends/catalog.ts';
 /** The backends that a run can choose by name in the slot `backend`. */
 export const backends: Registry<BackendUnit> = defineRegistry<BackendUnit>('backend', catalog);
 
+/** A backend of the catalog, by which the type of a run's slot knows its settings. */
 export type KnownBackend = (typeof catalog)[keyof typeof catalog];
 
 /** Opens a device of the backend of that name. @throws ConfigError naming the known backends */

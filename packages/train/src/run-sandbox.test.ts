@@ -5,7 +5,8 @@ import { openSandboxService } from '@saccade/sandbox/service';
 import { expect, it } from 'vitest';
 import { openPlayground } from './playground.ts';
 import { type ResolvedRun, resolveRun } from './run-config.ts';
-import { applySettings, parseSetting } from './settings.ts';
+import { parseSetting } from './setting.ts';
+import { applySettings } from './settings.ts';
 
 const environment = fileURLToPath(new URL('../../../.cache/sandbox-venv', import.meta.url));
 

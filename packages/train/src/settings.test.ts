@@ -6,7 +6,8 @@ import { inputOf } from './recipe.ts';
 import { recipes } from './registry.ts';
 import { type RunInput, resolveRun } from './run-config.ts';
 import { rewardTermsOf } from './scoring.ts';
-import { applySettings, parseSetting } from './settings.ts';
+import { parseSetting } from './setting.ts';
+import { applySettings } from './settings.ts';
 import { type Slot, schemaOf } from './slots/slot.ts';
 import { slots } from './slots/slots.ts';
 

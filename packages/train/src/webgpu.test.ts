@@ -18,7 +18,8 @@ import { describeDifferences, readLines } from './draws.fixture.ts';
 import { inputOf } from './recipe.ts';
 import { smoke } from './recipes/catalog.ts';
 import { type ResolvedRun, resolveRun } from './run-config.ts';
-import { applySettings, parseSetting } from './settings.ts';
+import { parseSetting } from './setting.ts';
+import { applySettings } from './settings.ts';
 import { type TrainOptions, train } from './trainer.ts';
 
 const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');

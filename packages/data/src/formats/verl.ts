@@ -4,16 +4,7 @@ import { dirname } from 'node:path';
 import { DataError, messageOf } from '@saccade/core';
 import { count, text } from '@saccade/core/settings';
 import type { Message } from '@saccade/trajectory';
-import {
-  type AsyncBuffer,
-  asyncBufferFromFile,
-  type FileMetaData,
-  parquetMetadataAsync,
-  parquetReadObjects,
-  type SchemaElement,
-} from 'hyparquet';
-import { compressors } from 'hyparquet-compressors';
-import { fileWriter, ParquetWriter } from 'hyparquet-writer';
+import type { AsyncBuffer, FileMetaData, SchemaElement } from 'hyparquet';
 import { z } from 'zod';
 import { type DialogSample, defineFormat, RowRefused, rowOf, writeRows } from './format.ts';
 import { asPng, loadImage } from './image-files.ts';
@@ -42,6 +33,8 @@ export const verl = defineFormat({
     }),
   }),
   async *read(path) {
+    const { parquetReadObjects } = await import('hyparquet');
+    const { compressors } = await import('hyparquet-compressors');
     const { file, metadata } = await open(path);
     const rows = Number(metadata.num_rows);
     for (let start = 0; start < rows; start += CHUNK) {
@@ -58,6 +51,7 @@ export const verl = defineFormat({
   },
   async write(path, samples, { dataSource, rowGroup }) {
     await mkdir(dirname(path), { recursive: true });
+    const { fileWriter, ParquetWriter } = await import('hyparquet-writer');
     const writer = new ParquetWriter({ writer: fileWriter(path), schema });
     let rows: Record<string, unknown>[] = [];
     const flush = async (): Promise<void> => {
@@ -77,6 +71,7 @@ export const verl = defineFormat({
 });
 
 async function open(path: string): Promise<{ file: AsyncBuffer; metadata: FileMetaData }> {
+  const { asyncBufferFromFile, parquetMetadataAsync } = await import('hyparquet');
   try {
     const file = await asyncBufferFromFile(path);
     return { file, metadata: await parquetMetadataAsync(file) };

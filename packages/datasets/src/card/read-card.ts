@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '@saccade/core';
-import { parse } from 'yaml';
 
 /** Facts of a card that travel with the data. */
 export interface Card {
@@ -24,14 +23,15 @@ const MOST_ALIASES = 100;
 export async function readCard(root: string): Promise<Card | undefined> {
   const path = join(root, 'README.md');
   if (!existsSync(path)) return undefined;
-  return parseCard(await readFile(path, 'utf8'));
+  return await parseCard(await readFile(path, 'utf8'));
 }
 
 /** Reads a card's text. A card that is damaged is one with a `problem`: no row depends on it. */
-export function parseCard(text: string): Card {
+export async function parseCard(text: string): Promise<Card> {
   const [, title] = /^#\s+(.+)$/m.exec(text) ?? [];
   const matter = FRONT_MATTER.exec(text)?.[1];
   if (matter === undefined) return title === undefined ? {} : { title };
+  const { parse } = await import('yaml');
   let fields: unknown;
   try {
     fields = parse(matter, { maxAliasCount: MOST_ALIASES });

@@ -62,7 +62,7 @@ export async function exportTasks(taskSet: TaskSet, options: ExportOptions): Pro
   if (Object.keys(splits).length === 0) {
     throw new DataError(`The task set ${taskSet.name} has no tasks to export.`);
   }
-  const card = formatCard({ ...options, facts: taskSet.facts?.() ?? [], splits });
+  const card = await formatCard({ ...options, facts: taskSet.facts?.() ?? [], splits });
   await writeFile(join(directory, 'README.md'), card);
   return { splits };
 }

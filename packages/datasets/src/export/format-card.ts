@@ -1,6 +1,5 @@
 /** The card of an export: front matter for the viewer of Hugging Face, and a page for people. */
 import type { DataFacts } from '@saccade/gym';
-import { stringify } from 'yaml';
 import type { WrittenFiles } from '../writer.ts';
 
 interface CardOptions {
@@ -21,7 +20,9 @@ const SIZES: readonly (readonly [number, string])[] = [
 ];
 
 /** The text of README.md. */
-export function formatCard({ title, license, facts, splits, writer }: CardOptions): string {
+export async function formatCard(options: CardOptions): Promise<string> {
+  const { stringify } = await import('yaml');
+  const { title, license, facts, splits, writer } = options;
   const known = license ?? licenseOf(facts);
   const written = Object.entries(splits);
   const rows = written.reduce((sum, [, { rowCount }]) => sum + rowCount, 0);

@@ -1,6 +1,5 @@
 /** Hashes of images: of their pixels, and of how they look. */
 import { createHash } from 'node:crypto';
-import sharp from 'sharp';
 
 /** Gray levels within which two pixels are equal: where paper is white, compression leaves as much. */
 const NOISE = 2;
@@ -15,6 +14,7 @@ export type DHash = readonly [number, number];
  * is brighter than the one to its right. Scaling, compression and brightness change few bits.
  */
 export async function dHash(encoded: Uint8Array): Promise<DHash> {
+  const { default: sharp } = await import('sharp');
   const pixels = await sharp(encoded)
     .flatten({ background: '#fff' })
     .greyscale()
@@ -46,6 +46,7 @@ function bitCount(word: number): number {
 
 /** Half of the SHA-256 of an image's size and pixels: the same for every lossless encoding. */
 export async function pixelHash(encoded: Uint8Array): Promise<string> {
+  const { default: sharp } = await import('sharp');
   const { data, info } = await sharp(encoded)
     .toColorspace('srgb')
     .ensureAlpha()

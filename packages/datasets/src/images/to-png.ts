@@ -1,6 +1,6 @@
 /** Any encoded image as PNG bytes, upright, with its size. */
 import { DataError, messageOf } from '@saccade/core';
-import sharp, { type Metadata } from 'sharp';
+import type { Metadata } from 'sharp';
 import { formatOf } from './image-format.ts';
 
 /** An image as tasks carry it. */
@@ -25,6 +25,7 @@ const PLAIN_DEPTHS = new Set(['uchar']);
  * @throws DataError if it is of another format, too large, or cannot be decoded as a whole
  */
 export async function toPng(bytes: Uint8Array, { maxPixels }: PngOptions): Promise<PngImage> {
+  const { default: sharp } = await import('sharp');
   const found = formatOf(bytes);
   if ('refused' in found) throw new DataError(`the image is ${found.refused}. ${found.remedy}`);
   const header = await metadataOf(bytes);
@@ -50,6 +51,7 @@ export async function toPng(bytes: Uint8Array, { maxPixels }: PngOptions): Promi
 }
 
 async function metadataOf(bytes: Uint8Array): Promise<Metadata> {
+  const { default: sharp } = await import('sharp');
   try {
     return await sharp(bytes, { limitInputPixels: false }).metadata();
   } catch (error) {

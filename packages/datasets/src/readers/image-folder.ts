@@ -12,7 +12,6 @@ import { lines } from '../files/split-lines.ts';
 import { isImageName } from '../images/image-format.ts';
 import { defineReader } from '../reader.ts';
 import { type Fields, openAll, type Row } from '../table.ts';
-import { openFile as openCsv } from './csv.ts';
 
 const METADATA = /^metadata\.(csv|jsonl)$/;
 /** Rows that are read together. */
@@ -71,7 +70,7 @@ function openLabels(files: readonly DataFile[], maxRowBytes: number): FileTable 
 /** The rows of a metadata file, each with the image that it names. */
 async function openMetadata({ path, name }: DataFile, maxRowBytes: number): Promise<FileTable> {
   const table = name.endsWith('.csv')
-    ? await openCsv(path, name, maxRowBytes)
+    ? await (await import('./csv-file.ts')).openFile(path, name, maxRowBytes)
     : await openRecordTable(path, name, { splitting: lines, maxRowBytes, parse: parseObject });
   if (!table.columns.some((column) => column.name === 'file_name')) {
     await table.dispose();

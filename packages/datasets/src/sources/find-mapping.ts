@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { ConfigError, messageOf } from '@saccade/core';
 import { describeValue } from '@saccade/core/settings';
-import { parse } from 'yaml';
 import { compileMapping, type Mapping } from '../mapping/compile-mapping.ts';
 import { type MappingDeclaration, mappingSchema } from '../mapping/mapping-schema.ts';
 import { mappings, readers } from '../reader-registry.ts';
@@ -67,6 +66,7 @@ async function readDeclaration(path: string): Promise<MappingDeclaration> {
       `${FIELD}: there is no file ${path}. Give a mapping's name or file.`,
     );
   }
+  const { parse } = await import('yaml');
   let value: unknown;
   try {
     value = parse(await readFile(path, 'utf8'), { maxAliasCount: 100 });

@@ -1,7 +1,6 @@
 /** Statistics of a source: how long texts are, how large images, which answers come how often. */
 import { type EventSink, randomAt } from '@saccade/core';
 import type { Split, Task } from '@saccade/gym';
-import sharp from 'sharp';
 import type { DataSource } from '../sources/data-source.ts';
 
 /** What is measured. */
@@ -143,6 +142,7 @@ async function measureSplit(
 }
 
 async function exampleOf({ id, question, answer, images }: Task): Promise<Example> {
+  const { default: sharp } = await import('sharp');
   const [first] = images;
   if (first === undefined) return { id, question, answer, images: 0 };
   const thumbnail = await sharp(first.png)

@@ -1,7 +1,7 @@
 /** Parquet as Hugging Face's viewer opens it: images as structs, features in the file's metadata. */
 import type { Task } from '@saccade/gym';
 import type { SchemaElement } from 'hyparquet';
-import { fileWriter, ParquetWriter } from 'hyparquet-writer';
+import type { ParquetWriter } from 'hyparquet-writer';
 import { defineWriter } from '../writer.ts';
 import { plainRow } from './plain-row.ts';
 import { Shards } from './shards.ts';
@@ -51,14 +51,15 @@ export const parquet = defineWriter({
   name: 'parquet',
   description: 'Parquet shards with image structs, as the viewer of Hugging Face opens them.',
   async write(tasks, { directory, split, maxShardBytes }) {
+    const hyparquet = await import('hyparquet-writer');
     const shards = new Shards(directory, `data/${split}`, 'parquet');
     let [rowCount, shardBytes, groupBytes] = [0, 0, 0];
     let writer: ParquetWriter | undefined;
     let group: Task[] = [];
     const flush = async (): Promise<void> => {
       if (group.length === 0) return;
-      writer ??= new ParquetWriter({
-        writer: fileWriter(await shards.next()),
+      writer ??= new hyparquet.ParquetWriter({
+        writer: hyparquet.fileWriter(await shards.next()),
         schema: SCHEMA,
         kvMetadata: [{ key: 'huggingface', value: FEATURES }],
         createdBy: 'Saccade',

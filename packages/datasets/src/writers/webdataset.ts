@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Task } from '@saccade/gym';
-import { type Pack, pack } from 'tar-stream';
+import type { Pack } from 'tar-stream';
 import { defineWriter } from '../writer.ts';
 import { fileName } from './folder-images.ts';
 import { plainRow } from './plain-row.ts';
@@ -12,6 +12,7 @@ export const webdataset = defineWriter({
   name: 'webdataset',
   description: 'Tar shards of samples: key.0.png, key.1.png, …, key.json.',
   async write(tasks, { directory, split, maxShardBytes }) {
+    const { pack } = await import('tar-stream');
     const shards = new Shards(directory, split, 'tar');
     let [rowCount, bytes] = [0, 0];
     let open: { readonly tar: Pack; readonly written: Promise<void> } | undefined;

@@ -1,7 +1,6 @@
 /** The tools of an MCP server as tools of a run: over stdio, or over streamable HTTP. */
 import { ConfigError } from '@saccade/core';
 import { defineToolUnit, type ToolUnit } from '@saccade/tools';
-import { openServerTools } from '../client/open-server-tools.ts';
 import { type McpSettings, mcpSettings } from '../settings.ts';
 
 /**
@@ -22,6 +21,8 @@ export function mcpNamed<const Name extends string>(
     },
     async open(given, host) {
       checkPlace(name, given);
+      // The protocol's client and its validators are large, and most runs have no server.
+      const { openServerTools } = await import('../client/open-server-tools.ts');
       return await openServerTools(name, given, host);
     },
   });

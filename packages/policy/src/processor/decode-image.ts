@@ -1,7 +1,6 @@
 /** Encoded images of any common format to 8-bit RGB. */
 import { DataError, messageOf } from '@saccade/core';
 import { decode, hasPngSignature } from 'fast-png';
-import sharp from 'sharp';
 import { checkImageSize, imageSize, MAX_SOURCE_PIXELS } from './image-size.ts';
 
 /** The pixels of an image, without alpha. */
@@ -28,6 +27,7 @@ export async function decodeImage(
   encoded: Uint8Array,
   maxPixels: number = MAX_SOURCE_PIXELS,
 ): Promise<DecodedImage> {
+  const { default: sharp } = await import('sharp');
   const size = imageSize(encoded);
   if (size !== undefined) checkImageSize(size, maxPixels);
   const small = decodeSmallPng(encoded);
@@ -48,6 +48,7 @@ export async function decodeImage(
 }
 
 async function headerOf(encoded: Uint8Array): Promise<{ width: number; height: number }> {
+  const { default: sharp } = await import('sharp');
   try {
     return await sharp(encoded, { limitInputPixels: false }).metadata();
   } catch (error) {

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type LocalTier, localTiers } from '../choose-isolation.ts';
 import { ensurePython } from '../python-environment.ts';
 import { isOpenToOthers } from '../python-interpreter.ts';
+import { type LocalTier, localTiers } from '../tiers.ts';
 import { attacks, expectedHere, expectedVerdict, runAttacks, type TierResult } from './run.ts';
 import { drawAttacks } from './table.ts';
 

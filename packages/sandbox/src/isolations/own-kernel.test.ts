@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LocalTier } from '../choose-isolation.ts';
 import type { LocalSandbox } from '../local-sandbox.ts';
 import { openSandbox } from '../open-sandbox.ts';
 import { ensurePython } from '../python-environment.ts';
+import type { LocalTier } from '../tiers.ts';
 import { emulationReason } from './micro-vm.ts';
 
 const environment = join(import.meta.dirname, '../../../../.cache/sandbox-venv');

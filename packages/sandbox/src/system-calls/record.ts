@@ -1,9 +1,9 @@
 /** Runs the exercises in a tier, and reads from strace's notes what sessions asked the kernel for. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { LocalTier } from '../choose-isolation.ts';
 import { openSandbox } from '../open-sandbox.ts';
 import { pythonSources } from '../python-environment.ts';
+import type { LocalTier } from '../tiers.ts';
 import { exercises, failing } from './exercises.ts';
 
 /** Room for tracing, which makes every call a hundred times slower. */

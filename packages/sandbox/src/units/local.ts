@@ -1,9 +1,9 @@
 /** Code runs on this machine, in the strongest tier that holds. */
 import { choice, count, flag, optionalCount, quantity } from '@saccade/core/settings';
 import { z } from 'zod';
-import { localTiers } from '../choose-isolation.ts';
 import { defaultLimits } from '../limits.ts';
 import { openSandbox } from '../open-sandbox.ts';
+import { localTiers } from '../tiers.ts';
 import { defineSandbox } from './sandbox-unit.ts';
 
 const GIB = 1024 ** 3;

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ConfigError, messageOf, nearestName } from '@saccade/core';
 import { type ChosenTool, type ToolChoice, toolSettings } from '@saccade/tools';
-import { createJiti } from 'jiti';
 
 /** A tool by its name, with settings where it takes some. */
 export interface NamedTool {
@@ -63,6 +62,7 @@ async function importModule(url: string): Promise<Readonly<Record<string, unknow
   }
   try {
     if (!/\.[cm]?ts$/.test(path)) return await import(pathToFileURL(path).href);
+    const { createJiti } = await import('jiti');
     return await createJiti(path, { interopDefault: false, tryNative: false }).import(path);
   } catch (error) {
     const [line] = messageOf(error).split('\n');

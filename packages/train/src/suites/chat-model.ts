@@ -8,7 +8,8 @@ import {
 } from '@saccade/rollout/chat-player';
 import type { EvaluatedModel } from '@saccade/run-store';
 import { type ResolvedRun, type RunInput, resolveRun } from '../run-config.ts';
-import { applySettings, type Setting } from '../settings.ts';
+import type { Setting } from '../setting.ts';
+import { applySettings } from '../settings.ts';
 
 /** A chat model that is open, with how much it has used. */
 export interface OpenChatModel {

@@ -10,7 +10,8 @@ import {
   type RunInput,
   resolveRun,
 } from '../run-config.ts';
-import { applySettings, type Setting } from '../settings.ts';
+import type { Setting } from '../setting.ts';
+import { applySettings } from '../settings.ts';
 
 /** A suite that is resolved: its own settings, and the units that it plays with. */
 export interface ResolvedSuite {

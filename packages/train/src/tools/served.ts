@@ -2,7 +2,6 @@
 import { ConfigError, defineRegistry, type Registry } from '@saccade/core';
 import { count, readSettings, textList } from '@saccade/core/settings';
 import { remoteTools } from '@saccade/tool-service';
-import { openToolService } from '@saccade/tool-service/service';
 import {
   type ChosenTool,
   defineToolUnit,
@@ -72,6 +71,7 @@ export const served = defineToolUnit({
   describe: ({ names }) => describeTools(chosen(names)),
   async open({ names, timeoutSeconds, cacheMib }, host: ToolHost): Promise<OpenTools> {
     const all = chosen(names);
+    const { openToolService } = await import('@saccade/tool-service/service');
     const service = await openToolService({
       tools: all,
       placement: { limits: { timeoutSeconds, runSeconds: timeoutSeconds } },

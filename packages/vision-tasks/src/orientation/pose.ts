@@ -1,6 +1,6 @@
 /** The eight ways that an image can lie: sources, quarter turns, flips, and flips about a diagonal. */
 import type { Box, TaskImage, TurnTool } from '@saccade/gym';
-import sharp, { type Sharp } from 'sharp';
+import type { Sharp } from 'sharp';
 
 /**
  * What was done to an upright image. Turns count counter-clockwise, as Pillow's do; `transpose` and
@@ -111,12 +111,14 @@ export interface RawPixels {
 
 /** An image in a pose. Every pose is packed alike, so that the size of a file does not tell it. */
 export async function posedImage(pose: Pose, image: TaskImage): Promise<TaskImage> {
+  const { default: sharp } = await import('sharp');
   const { data, info } = await sharp(image.png).raw().toBuffer({ resolveWithObject: true });
   return await posedPng(pose, image.name, { data, ...info });
 }
 
 /** Pixels in a pose, as a PNG file with a name of a task's image. */
 export async function posedPng(pose: Pose, name: string, pixels: RawPixels): Promise<TaskImage> {
+  const { default: sharp } = await import('sharp');
   let { data, width, height, channels } = pixels;
   for (const step of undoOf[inverseOf(pose)]) {
     // One at a time: within a pipeline sharp orders turns and flips in its own way.

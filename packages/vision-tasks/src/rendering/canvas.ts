@@ -3,7 +3,6 @@
  * image of 33 megapixels costs what lies on it.
  */
 import type { Box, TaskImage } from '@saccade/gym';
-import sharp from 'sharp';
 import type { Glyphs } from './glyphs.ts';
 import type { Color } from './page.ts';
 
@@ -98,6 +97,7 @@ export class Canvas {
 
   /** The whole image as a PNG file with a name of a task's image. */
   async toImage(name: string): Promise<TaskImage> {
+    const { default: sharp } = await import('sharp');
     const { width, height, pixels } = this;
     const png = await sharp(pixels, { raw: { width, height, channels: 3 } })
       .png({ compressionLevel: COMPRESSION })

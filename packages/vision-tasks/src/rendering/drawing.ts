@@ -1,6 +1,5 @@
 /** A drawing: shapes and text on a page, as SVG, then as a PNG file. */
 import type { Box, TaskImage } from '@saccade/gym';
-import sharp from 'sharp';
 import type { Typeface } from './typefaces.ts';
 
 /** How a line of text is set. */
@@ -83,6 +82,7 @@ export class Drawing {
 
   /** The whole image as a PNG file with a name of a task's image. */
   async toImage(name: string): Promise<TaskImage> {
+    const { default: sharp } = await import('sharp');
     const png = await sharp(Buffer.from(this.toSvg())).removeAlpha().png().toBuffer();
     return { name, png, width: this.width, height: this.height };
   }

@@ -1,5 +1,4 @@
 /** The letters of a typeface at one size as small bitmaps, so that pages of small text are set fast. */
-import sharp from 'sharp';
 import { handsOf, type TypefaceName, typeface } from './typefaces.ts';
 
 /** Printable ASCII. */
@@ -39,6 +38,7 @@ export function glyphsOf(name: TypefaceName, weight: 400 | 700, size: number): P
 }
 
 async function drawGlyphs(name: TypefaceName, weight: 400 | 700, size: number): Promise<Glyphs> {
+  const { default: sharp } = await import('sharp');
   const { outline, widthOf } = typeface(name, weight);
   const letters = Array.from({ length: COUNT }, (_, i) => String.fromCharCode(FIRST + i));
   const advances = letters.map((letter) => widthOf(letter, size));

@@ -1,5 +1,4 @@
 /** A line of large text as a bitmap: letters of hundreds of pixels are drawn one line at a time. */
-import sharp from 'sharp';
 import type { Bitmap } from './canvas.ts';
 import type { Color } from './page.ts';
 import type { Typeface } from './typefaces.ts';
@@ -11,6 +10,7 @@ export async function largeText(
   size: number,
   color: Color,
 ): Promise<Bitmap> {
+  const { default: sharp } = await import('sharp');
   const [width, height] = [Math.ceil(widthOf(text, size)) + 4, Math.ceil(size * 1.3)];
   const svg =
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" fill="#fff">` +

@@ -1,6 +1,5 @@
 /** A page of text and rules in one ink, for images with thousands of small letters. */
 import type { Box, TaskImage } from '@saccade/gym';
-import sharp from 'sharp';
 import type { Glyphs } from './glyphs.ts';
 
 /** A color: red, green and blue from 0 to 255. */
@@ -51,6 +50,7 @@ export class Page {
 
   /** The page as a PNG file with a name of a task's image. */
   async toImage(name: string, paper: Color, ink: Color): Promise<TaskImage> {
+    const { default: sharp } = await import('sharp');
     const shades = Array.from({ length: 256 }, (_, share) => {
       return paper.map((from, channel) => {
         return Math.round(from + ((ink[channel] ?? 0) - from) * (share / 255));

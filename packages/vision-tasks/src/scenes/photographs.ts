@@ -1,7 +1,6 @@
 /** The photographs behind scenes, separated by split. */
 import type { Random } from '@saccade/core';
 import type { Split } from '@saccade/gym';
-import sharp from 'sharp';
 
 /** The photographs of each split; SOURCES.md says who took them. */
 const photographsOf: Readonly<Record<Split, readonly string[]>> = {
@@ -28,6 +27,7 @@ export async function drawBackground(
   height: number,
   random: Random,
 ): Promise<Background> {
+  const { default: sharp } = await import('sharp');
   const name = random.pick(photographsOf[split]);
   const file = new URL(`../../data/photographs/${name}.jpg`, import.meta.url).pathname;
   const share = LEAST_SHOWN + (1 - LEAST_SHOWN) * random.uniform();

@@ -1,6 +1,5 @@
 /** A scene: pictograms and signs at known places on a photograph. */
 import type { Box, TaskImage } from '@saccade/gym';
-import sharp from 'sharp';
 import type { Typeface } from '../rendering/typefaces.ts';
 import type { Background } from './photographs.ts';
 import type { Pictogram } from './pictograms.ts';
@@ -62,6 +61,7 @@ export const PALEST = 0.3;
 
 /** The scene as an image of a task. */
 export async function drawScene(scene: Scene, name: string): Promise<TaskImage> {
+  const { default: sharp } = await import('sharp');
   const { background, items, signs, saturation } = scene;
   const { pixels, width, height } = background;
   const drawn = sharp(Buffer.from(itemsSvg(items, width, height)));

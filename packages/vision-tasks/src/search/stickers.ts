@@ -3,7 +3,6 @@
  * is a matter of shape alone, so that an overview shows that there are stickers, and not which.
  */
 import type { Box } from '@saccade/gym';
-import sharp from 'sharp';
 import type { Bitmap, Canvas } from '../rendering/canvas.ts';
 import type { Glyphs } from '../rendering/glyphs.ts';
 import type { Color } from '../rendering/page.ts';
@@ -100,6 +99,7 @@ function drawingOf(pictogram: Pictogram): Promise<Buffer> {
 }
 
 async function drawSquare({ body, view, painted }: Pictogram): Promise<Buffer> {
+  const { default: sharp } = await import('sharp');
   const [left, top, right, bottom] = painted;
   const long = view * Math.max(right - left, bottom - top);
   const [x, y] = [(view * (left + right) - long) / 2, (view * (top + bottom) - long) / 2];
@@ -111,6 +111,7 @@ async function drawSquare({ body, view, painted }: Pictogram): Promise<Buffer> {
 
 /** A sticker of a diameter. */
 async function drawSticker(pictogram: Pictogram, color: InkName, size: number): Promise<Bitmap> {
+  const { default: sharp } = await import('sharp');
   const drawing = await drawingOf(pictogram);
   let covered = 0;
   for (let at = 3; at < drawing.length; at += 4) covered += (drawing[at] ?? 0) / 255;

@@ -1,7 +1,6 @@
 /** A wall of photographs, typeset pages and maps, as large as a display of 4K or 8K. */
 import { type Random, randomAt } from '@saccade/core';
 import type { Split } from '@saccade/gym';
-import sharp from 'sharp';
 import { speechesOf } from '../documents/speeches.ts';
 import { drawMap } from '../maps/draw-map.ts';
 import { mapStyle } from '../maps/map-style.ts';
@@ -80,6 +79,7 @@ const draw: Readonly<Record<PanelKind, (split: Split, random: Random) => Promise
     return { bitmap: page, source: 'speeches.json' };
   },
   async map(split, random) {
+    const { default: sharp } = await import('sharp');
     let plan = planMap(split, 2, random);
     while (plan === undefined) plan = planMap(split, 2, random);
     const style = { ...mapStyle(split, 2, random), width: WIDE, height: TALL };

@@ -1,11 +1,11 @@
-/** `saccade data`: look at data sets, check them, measure them, and export tasks. */
-import type { Command } from 'commander';
+/** The options of `saccade data`. */
 import { addDataCheck } from './data-check.ts';
 import { addDataExport } from './data-export.ts';
 import { addDataShow } from './data-show.ts';
 import { addDataStats } from './data-stats.ts';
+import type { LazyCommand } from './lazy-command.ts';
 
-export function addData(program: Command): void {
+export function addData(program: LazyCommand): void {
   const command = program
     .command('data')
     .description('Show, check, measure and export data sets.')
