@@ -135,9 +135,9 @@ export default defineConfig({
     pool: 'forks',
     // Twice the processors of the least machine: tests wait for sandboxes, browsers and children.
     maxWorkers: 4,
-    testTimeout: 120_000,
+    testTimeout: 180_000,
     // Hooks train, too.
-    hookTimeout: 120_000,
+    hookTimeout: 180_000,
     sequence: { sequencer: LongFirst },
   },
 });

@@ -98,5 +98,5 @@ describe('an engine for rollouts', () => {
     const { status, output } = saccade('train', 'smoke', '--out', join(root, 'gone'), ...gone);
     expect(status).toBe(1);
     expect(output).toMatch(/error: http:\S+\/v1\/models cannot be reached: .* Start the server/);
-  }, 60_000);
+  });
 });

@@ -190,4 +190,5 @@ it('answers every mistake in words that lead on', async () => {
     answers.push(`$ saccade ${mistake.replaceAll('HERE', '<here>')}\n${answer}`);
   }
   await expect(answers.join('\n')).toMatchFileSnapshot('mistakes.golden.txt');
-}, 60_000);
+  // The code of every command is loaded on the way.
+}, 600_000);

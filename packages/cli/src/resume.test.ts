@@ -117,5 +117,5 @@ describe('a run', () => {
     const missing = await ended(start(['--resume', join(root, 'nothing')]));
     expect(missing.code).toBe(1);
     expect(missing.output).toMatch(/holds no run: config\.json is missing/);
-  }, 60_000);
+  });
 });

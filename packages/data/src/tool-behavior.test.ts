@@ -25,7 +25,7 @@ beforeAll(async () => {
   const set = toolNeedleWith({});
   const made = Array.from({ length: 60 }, (_, i) => set.task('train', i));
   tasks = (await Promise.all(made)).map(({ metadata }) => metadata as unknown as ToolNeedleFacts);
-}, 60_000);
+});
 
 const plansOf = (mix: Partial<ToolMix>) =>
   tasks.map((facts, i) => {

@@ -142,7 +142,7 @@ describe('a learner', () => {
         expectClose(after, whole?.after ?? [], 1e-4);
       }
     }
-  }, 60_000);
+  });
 
   it('takes one optimizer step per minibatch of whole groups', async () => {
     const policy = policyOf();

@@ -189,7 +189,7 @@ it('turns away what would wait too long, before anything was started', async () 
   } finally {
     await small.drain(1);
   }
-}, 60_000);
+});
 
 describe('what it says of itself', () => {
   it('is a document that an OpenAPI validator accepts, with every tool in it', async () => {
@@ -252,4 +252,4 @@ it('is ready once every tool has answered a first call, and says what it waits f
   } finally {
     await starting.drain(1);
   }
-}, 60_000);
+});

@@ -123,7 +123,7 @@ describe('tool-needle', () => {
       expect(box).toEqual(kind === 'code' ? codeBox : cardBox);
       if (kind === 'code') expect(requiredTools).toEqual(['read_code']);
     }
-  }, 60_000);
+  });
 
   it('has numbers in its codes that the other split never has', async () => {
     const options = { codeShare: 1 };
@@ -134,7 +134,7 @@ describe('tool-needle', () => {
     const numbers = new Set(seen.map(({ answer }) => answer));
     expect(numbers.size).toBeGreaterThan(100);
     expect(held.filter(({ answer }) => numbers.has(answer))).toEqual([]);
-  }, 60_000);
+  });
 
   it('refuses cells in which no code has room', () => {
     expect(() => toolNeedle.with({ pitch: 80 })).toThrow(ConfigError);

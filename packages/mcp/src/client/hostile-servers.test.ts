@@ -180,7 +180,7 @@ describe('what a server answers', () => {
     await expect(call(tools)).rejects.toThrow(
       /is gone\. It wrote a message of more than \d+ bytes/,
     );
-  }, 60_000);
+  });
 
   it('of any kind ends every call once', async () => {
     const tools = await open('fuzz', { timeoutSeconds: 2 });

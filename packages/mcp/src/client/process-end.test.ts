@@ -51,7 +51,7 @@ it('when this process is killed, though it ignores it', async () => {
   expect(isAlive(pid)).toBe(true);
   parent.kill('SIGKILL');
   await untilDead(pid);
-}, 30_000);
+});
 
 it('says how it ended, though its input broke first', async () => {
   const args = ['-c', 'exec 0<&-; echo ready >&2; sleep 0.2; exit 3'];

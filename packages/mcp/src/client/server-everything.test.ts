@@ -71,7 +71,7 @@ describe('over stdio', () => {
       args: [everything, 'stdio'],
       environment: ['GIVEN'],
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     delete process.env.SACCADE_MCP_TEST_SECRET;
     await open.dispose();
@@ -115,7 +115,7 @@ describe('over streamable HTTP', () => {
       server.stderr?.on('data', (said) => String(said).includes('listening') && resolve());
     });
     open = await openMcp({ url: `http://127.0.0.1:${port}/mcp` });
-  }, 60_000);
+  });
   afterAll(async () => {
     await open.dispose();
     server.kill('SIGKILL');

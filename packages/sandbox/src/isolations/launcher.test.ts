@@ -20,7 +20,7 @@ process.stdout.write(String(child.pid) + '\\n');`;
   await vi.waitFor(() => expect(nameOf(pid)).toBe('sleep'), { timeout: 20_000 });
   parent.kill('SIGKILL');
   await vi.waitFor(() => expect(nameOf(pid)).not.toBe('sleep'), { timeout: 20_000 });
-}, 60_000);
+});
 
 it('gives a program the descriptors and the file that its redirections name', async () => {
   const { command, args } = endsWithParent(['/bin/cat'], '4<"$0" <&4', import.meta.filename);

@@ -121,7 +121,7 @@ describe('a service whose processes break', () => {
     const [end] = await call({ timeoutSeconds: 0.4 }, { fault: 'slow' });
     expect(end).toBeInstanceOf(ToolError);
     expect((end as ToolError).message).toMatch(/0\.4 s|400 ms/);
-  }, 60_000);
+  });
 
   it.each([1, 4])(
     'hears when a caller leaves, %i a request',
@@ -152,7 +152,7 @@ describe('a service whose processes break', () => {
     await expect(remote.open(remote.settings.parse(given), wrong)).rejects.toThrow(ConfigError);
     await open.dispose();
     await guarded.drain(1);
-  }, 60_000);
+  });
 });
 
 it('is asked through one connection by all that ask for its tools in one run', async () => {
@@ -176,7 +176,7 @@ it('is asked through one connection by all that ask for its tools in one run', a
   expect((await opened[1]?.tools[0]?.call({}, context))?.kind).toBe('ok');
   await Promise.all(opened.map((one) => one.dispose()));
   await service.drain(1);
-}, 60_000);
+});
 
 describe('a service that is not one', () => {
   let server: Server | undefined;
@@ -232,7 +232,7 @@ describe('a service that is not one', () => {
     const url = await answering({});
     server?.close();
     await expect(remoteTools({ url })).rejects.toBeInstanceOf(MissingError);
-  }, 60_000);
+  });
 
   it.each<[string, Partial<RemoteToolsOptions>, RegExp]>([
     ['a tool that it lacks', { names: ['see'] }, /no tool "see".*look/],

@@ -108,5 +108,5 @@ describe('kept tasks', () => {
     ).toBe(true);
     expect(read.metadata).toEqual(JSON.parse(JSON.stringify(plain.metadata)));
     expect(drawn.id).toBe(plain.id);
-  }, 60_000);
+  });
 });

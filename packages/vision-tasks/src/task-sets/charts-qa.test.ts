@@ -126,5 +126,5 @@ describe('charts-qa', () => {
       encoding: 'utf8',
     });
     expect(found.trim()).toBe(digest(tasks[1]?.[3]));
-  }, 60_000);
+  });
 });

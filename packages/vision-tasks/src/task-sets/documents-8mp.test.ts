@@ -37,5 +37,5 @@ describe('documents-8mp', () => {
         true,
       );
     }
-  }, 60_000);
+  });
 });

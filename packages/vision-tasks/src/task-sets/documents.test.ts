@@ -138,7 +138,7 @@ describe('documents', () => {
         }
       }
     }
-  }, 60_000);
+  });
 
   it('takes speeches, rows and typefaces of a split alone', () => {
     const words = (split: Split) =>

@@ -192,7 +192,7 @@ describe('rooms-video', () => {
       .with({ width: 64, easiest: 2, hardest: 2, operations: ['room-size'] })
       .task('train', 0);
     expect(task.videos?.[0]?.frameCount).toBe(128);
-  }, 60_000);
+  });
 });
 
 describe('the renderer', () => {

@@ -57,7 +57,7 @@ describe('orientation', () => {
         }
       }
     }
-  }, 60_000);
+  });
 
   it('needs the turns that undo a pose, then the tools of the task', async () => {
     const turned = orientationOf(countAndFind.with({ easiest: 3 }), { poses });
@@ -110,7 +110,7 @@ describe('orientation', () => {
       const hasSide = /left of|right of|above|below/.test(six[0]?.question ?? '');
       if (hasSide) expect(six[0]?.question).toContain('upright image');
     }
-  }, 60_000);
+  });
 
   it('refuses unknown sets, settings and poses, films, and what is turned already', async () => {
     expect(() => orientation.with({ of: 'documnets' })).toThrow(/documents/);
@@ -152,7 +152,7 @@ describe('orientation-diagnostic', () => {
       expect(facts[index]?.choices[letter]).toBe(facts[index]?.orientation);
       expect([...(facts[index]?.choices ?? [])].sort()).toEqual([...fiveTurns].sort());
     }
-  }, 60_000);
+  });
 
   it('refuses a domain that is given twice or not known', () => {
     expect(() => orientationDiagnostic.with({ domains: ['maps', 'maps'] })).toThrow(/once/);

@@ -106,7 +106,7 @@ describe('the kernel for Firecracker', () => {
     expect(plain.subarray(0, 6).toString('latin1')).toBe('\x7fELF\x02\x01');
     expect(plain.readUInt16LE(18)).toBe(62);
     expect(kernel.vsockModules?.some((path) => path.includes('virtio_transport.ko'))).toBe(true);
-  }, 60_000);
+  });
 });
 
 describe('a copy', () => {
