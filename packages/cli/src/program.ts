@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addAlgorithms } from './commands/algorithms.ts';
 import { addAudit } from './commands/audit.ts';
+import { addCluster } from './commands/cluster.ts';
 import { addCompare } from './commands/compare.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCurves } from './commands/curves.ts';
@@ -67,6 +68,7 @@ Begin with:
     addErrors,
     addFaithfulness,
     addPlan,
+    addCluster,
     addRatings,
     addRescore,
     addReplay,

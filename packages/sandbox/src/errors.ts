@@ -29,6 +29,16 @@ export class MachineError extends SandboxError {
   }
 }
 
+/** A service that is being emptied takes nothing new. Nothing was started. */
+export class DrainingError extends SaccadeError {
+  constructor() {
+    super(
+      'draining',
+      'This sandbox is being drained: what is open may finish, and nothing new begins.',
+    );
+  }
+}
+
 /** Too many calls wait already. Nothing was started, so the call can be repeated later. */
 export class QueueFullError extends SaccadeError {
   readonly waiting: number;

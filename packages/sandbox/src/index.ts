@@ -20,6 +20,7 @@ export {
   type PythonEnvironmentOptions,
 } from './python-environment.ts';
 export { inspectPython, type PythonInterpreter } from './python-interpreter.ts';
+export type { HostReport, HostState } from './remote/host.ts';
 export {
   openRemoteSandbox,
   RemoteSandbox,

@@ -103,6 +103,11 @@ export class LocalSandbox implements Sandbox {
     return this.#pool.links.map(({ pid }) => pid);
   }
 
+  /** Most sessions, and most executions, at a time. */
+  get capacity(): { readonly sessions: number; readonly executions: number } {
+    return { sessions: this.#slots.count, executions: this.#options.running.count };
+  }
+
   stats(): SandboxStats {
     const { links, restarts, recycled } = this.#pool;
     const { running } = this.#options;

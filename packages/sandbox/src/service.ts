@@ -1,4 +1,5 @@
 /** The sandbox as an HTTP service: our sessions, SandboxFusion's runs, verl-tool's observations. */
+import { randomUUID } from 'node:crypto';
 import {
   callOf,
   type ListenOptions,
@@ -8,6 +9,7 @@ import {
 } from '@saccade/http/service';
 import type { Hono } from 'hono';
 import type { LocalSandbox } from './local-sandbox.ts';
+import { GatedSandbox } from './service/gate.ts';
 import { SandboxMetrics } from './service/metrics.ts';
 import { asRefusal, sandboxWording } from './service/refusals.ts';
 import { sandboxFusion } from './service/sandbox-fusion.ts';
@@ -31,7 +33,7 @@ export type SandboxService = Service;
 
 const routes =
   'GET /health, GET /metrics, POST /v1/sessions, POST /v1/sessions/:id/execute, ' +
-  'DELETE /v1/sessions/:id, POST /run_code, POST /run_jupyter, POST /get_observation';
+  'DELETE /v1/sessions/:id, POST /v1/drain, DELETE /v1/drain, POST /run_code, POST /run_jupyter, POST /get_observation';
 
 /**
  * Listens and returns when it does.
@@ -59,22 +61,31 @@ function sandboxApp(
 ): { readonly app: Hono; dispose(): Promise<void> } {
   const { sandbox, onError, maxBytes = 128 * 2 ** 20, idleSeconds = 600 } = options;
   const started = Date.now();
-  const { limits } = sandbox;
+  const { limits, capacity } = sandbox;
+  // Clients tell by it that this is another start, which has none of their sessions.
+  const instance = randomUUID();
+  const gate = new GatedSandbox(sandbox);
   const onOutcome = metrics.onOutcome.bind(metrics);
-  const parts: ServiceParts = { sandbox, limits, idleSeconds, onOutcome };
+  const parts: ServiceParts = { sandbox: gate, limits, idleSeconds, onOutcome };
   const app = newServiceApp({
     ...{ routes, wording: sandboxWording, asRefusal, bodies: { maxBytes } },
     ...(onError && { onFault: onError }),
   });
   app.get('/health', (context) => {
     const { isDraining, isTrusted } = callOf(context);
-    const status = isDraining() ? 'draining' : 'healthy';
-    const code = isDraining() ? 503 : 200;
+    const isLeaving = isDraining() || gate.isShut;
+    const status = isLeaving ? 'draining' : 'healthy';
+    const code = isLeaving ? 503 : 200;
     if (!isTrusted) return context.json({ status }, code);
     const uptimeSeconds = Math.round((Date.now() - started) / 1000);
     const { tier, guarantees, report, versions, warnings } = sandbox;
-    const about = { status, tier, guarantees, report, versions, warnings, limits };
-    return context.json({ ...about, stats: sandbox.stats(), uptimeSeconds }, code);
+    const about = { status, instance, tier, guarantees, report, versions, warnings, limits };
+    return context.json({ ...about, capacity, stats: sandbox.stats(), uptimeSeconds }, code);
+  });
+  // Sessions that are open go on; a process that is to end gets SIGTERM when none is left.
+  app.on(['POST', 'DELETE'], '/v1/drain', (context) => {
+    gate.shut(context.req.method === 'POST');
+    return context.json({ status: gate.isShut ? 'draining' : 'healthy', ...sandbox.stats() });
   });
   const own = sessionsApi(parts);
   const trajectories = verlTool(parts);

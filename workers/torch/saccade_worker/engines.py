@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from .errors import ServerFault
 # An engine that loads a large checkpoint from a shared disk takes minutes.
 TIMEOUT_SECONDS = 900
 LORA_NAME = "saccade"
+# Holds the token of engines that ask for one.
+TOKEN_VARIABLE = "SACCADE_ENGINE_TOKEN"
 
 
 @dataclass(frozen=True)
@@ -112,9 +115,11 @@ def _post(url: str, path: str, body: dict[str, Any], optional: bool = False) -> 
 
 def _send(url: str, path: str, data: bytes | None, optional: bool) -> Any:
     address = f"{url.rstrip('/')}{path}"
-    request = urllib.request.Request(
-        address, data=data, headers={"content-type": "application/json"}
-    )
+    headers = {"content-type": "application/json"}
+    token = os.environ.get(TOKEN_VARIABLE)
+    if token:
+        headers["authorization"] = f"Bearer {token}"
+    request = urllib.request.Request(address, data=data, headers=headers)
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
             text = answer.read()

@@ -26,6 +26,7 @@ from .errors import (
     UnsupportedMedia,
     WorkerError,
 )
+from .metrics import exposition
 from .service import Service, digest_of
 from .settings import Settings
 from .wire import BINARY, decode, encode
@@ -91,6 +92,9 @@ def make_app(service: Service, settings: Settings) -> Starlette:
     async def health(request: Request) -> Any:
         return service.health()
 
+    async def metrics(request: Request) -> Any:
+        return Response(exposition(service.health()), media_type="text/plain; version=0.0.4")
+
     async def capabilities(request: Request) -> Any:
         return service.capabilities()
 
@@ -133,6 +137,7 @@ def make_app(service: Service, settings: Settings) -> Starlette:
     }
     routes = [
         Route("/api/v1/healthz", guarded(health), methods=["GET"]),
+        Route("/metrics", guarded(metrics), methods=["GET"]),
         Route("/api/v1/get_server_capabilities", guarded(capabilities), methods=["GET"]),
         Route("/api/v1/retrieve_future", guarded(retrieve), methods=["POST"]),
         *(

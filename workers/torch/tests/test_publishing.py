@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from saccade_worker import engines
+
 from .calls import STEP, datum, refused, score
 
 
@@ -16,10 +18,12 @@ class Engine(BaseHTTPRequestHandler):
     """As much of vLLM and SGLang as publishing asks of them."""
 
     calls: ClassVar[list[tuple[str, Any]]] = []
+    tokens: ClassVar[set[str | None]] = set()
     fails: ClassVar[str] = ""
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["content-length"]))
+        self.tokens.add(self.headers["authorization"])
         self.calls.append((self.path, json.loads(raw)))
         self._answer({"success": True}, 500 if self.path == self.fails else 200)
 
@@ -48,6 +52,7 @@ class Engine(BaseHTTPRequestHandler):
 def engine():
     server = HTTPServer(("127.0.0.1", 0), Engine)
     Engine.calls, Engine.fails = [], ""
+    Engine.tokens.clear()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
@@ -88,3 +93,11 @@ def test_ways_of_publishing_that_cannot_be_are_refused(client):
     refused(lambda: client.submit("publish", {"target": target, "version": 0}), 400, "no-vllm")
     target["kind"] = "lora"
     refused(lambda: client.submit("publish", {"target": target, "version": 0}), 400, "no-adapter")
+
+
+@pytest.mark.parametrize("token", [None, "secret"])
+def test_an_engine_gets_the_token_where_there_is_one(engine, token, monkeypatch):
+    if token is not None:
+        monkeypatch.setenv(engines.TOKEN_VARIABLE, token)
+    engines.publish_disk(engine, engines.Published("/weights", 3))
+    assert Engine.tokens == {None if token is None else f"Bearer {token}"}

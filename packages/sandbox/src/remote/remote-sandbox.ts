@@ -1,5 +1,5 @@
 /** A sandbox on other machines: servers of `saccade serve sandbox` behind one client. */
-import { ConfigError, DataError, StateError } from '@saccade/core';
+import { ConfigError, DataError, type EventSink, StateError } from '@saccade/core';
 import { HttpError } from '@saccade/http';
 import { z } from 'zod';
 import { checkedCapture } from '../capture-options.ts';
@@ -7,7 +7,7 @@ import { QueueFullError, SandboxError } from '../errors.ts';
 import { toBase64 } from '../outcome-json.ts';
 import { Permits } from '../permits.ts';
 import type { InputImage, Sandbox, Session, SessionOptions } from '../session.ts';
-import { codeOf, SandboxHost } from './host.ts';
+import { codeOf, type HostReport, SandboxHost } from './host.ts';
 import { RemoteSession } from './remote-session.ts';
 
 /** Options of `openRemoteSandbox`. */
@@ -28,7 +28,17 @@ export interface RemoteSandboxOptions {
   readonly checkSeconds?: number;
   /** How long to look for a server that takes a session. Default 60. */
   readonly patienceSeconds?: number;
+  /** Calls of a server that is silent for this long are given up. Default 30. */
+  readonly lostSeconds?: number;
+  /** Longest time for which a server whose answers are useless gets no sessions. Default 60. */
+  readonly asideSeconds?: number;
+  /** Receives a warning when a server is gone, draining, or back. */
+  readonly onEvent?: EventSink;
 }
+
+/** Seconds for the first look at a server, and for the others once one is healthy. */
+const FIRST_LOOK_SECONDS = 10;
+const OTHERS_LOOK_MS = 1000;
 
 const opened = z.object({ session: z.string().min(1), tier: z.string() });
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -46,25 +56,64 @@ export async function openRemoteSandbox(options: RemoteSandboxOptions): Promise<
     if (URL.canParse(host) && /^https?:/.test(host)) continue;
     throw new ConfigError('hosts', `"${host}" is no address. Write it like http://10.0.0.5:8710.`);
   }
-  const hosts = options.hosts.map((url) => {
-    const { token, caller } = options;
-    return new SandboxHost({ url, ...(token && { token }), ...(caller && { caller }) });
-  });
-  const healths = await Promise.all(hosts.map((host) => host.check(AbortSignal.timeout(10_000))));
-  const first = healths.find((health) => health !== undefined);
-  if (first === undefined) {
+  const { token, caller, lostSeconds = 30, asideSeconds = 60 } = options;
+  // Changes are told once the sandbox is open; what is wrong before that is in the error.
+  let onChange = (_: HostReport): void => {};
+  const hosts = [...new Set(options.hosts)].map(
+    (url) =>
+      new SandboxHost({
+        ...{ url, lostSeconds, asideSeconds },
+        ...(token && { token }),
+        ...(caller && { caller }),
+        onChange: (report) => onChange(report),
+      }),
+  );
+  const looks = hosts.map((host) => host.check(FIRST_LOOK_SECONDS));
+  const tier = await firstTier(looks);
+  if (tier === undefined) {
+    const reasons = hosts.map((host) => `${host.url} (${host.report().reason})`).join(', ');
     await Promise.all(hosts.map((host) => host.dispose()));
     throw new SandboxError(
-      `No sandbox answers at ${options.hosts.join(', ')}. Start one with \`saccade serve sandbox\`, ` +
+      `No sandbox answers at ${reasons}. Start one with \`saccade serve sandbox\`, ` +
         'or check the addresses.',
     );
   }
-  return new RemoteSandbox(hosts, first.tier, options);
+  onChange = (report) => options.onEvent?.({ kind: 'warning', message: describe(report, hosts) });
+  for (const host of hosts) if (host.state !== 'healthy') onChange(host.report());
+  return new RemoteSandbox(hosts, tier, options);
+}
+
+/** The tier of the first healthy server, after a moment for the others to answer as well. */
+async function firstTier(
+  looks: readonly Promise<{ readonly tier: string } | undefined>[],
+): Promise<string | undefined> {
+  const all = Promise.all(looks);
+  const any = Promise.any(
+    looks.map(async (look) => {
+      const health = await look;
+      if (health === undefined) throw new StateError('This server is not healthy.');
+      return health;
+    }),
+  );
+  try {
+    const { tier } = await any;
+    await Promise.race([all, new Promise((wake) => setTimeout(wake, OTHERS_LOOK_MS))]);
+    return tier;
+  } catch {
+    return undefined;
+  }
+}
+
+function describe({ url, state, reason }: HostReport, hosts: readonly SandboxHost[]): string {
+  const healthy = hosts.filter((host) => host.state === 'healthy').length;
+  const what = state === 'healthy' ? 'takes sessions again' : `takes no sessions: ${reason}`;
+  return `Sandbox host ${url} ${what}. ${healthy} of ${hosts.length} hosts are healthy.`;
 }
 
 /**
  * A sandbox on other machines; `openRemoteSandbox` makes one. A session stays on its server, and
- * new ones go to the healthy server with the fewest of this client's sessions.
+ * new ones go to the healthy server with the least load: sessions of all clients for each execution
+ * that it runs at a time.
  */
 export class RemoteSandbox implements Sandbox {
   /** `remote:` and the isolation that the first healthy server has. */
@@ -88,8 +137,7 @@ export class RemoteSandbox implements Sandbox {
     this.#wallSeconds = options.wallSeconds;
     this.#patienceMs = (options.patienceSeconds ?? 60) * 1000;
     this.#checks = setInterval(() => {
-      const signal = AbortSignal.timeout(checkSeconds * 1000);
-      for (const host of hosts) void host.check(signal);
+      for (const host of hosts) void host.check(checkSeconds);
     }, checkSeconds * 1000);
     this.#checks.unref();
   }
@@ -101,6 +149,11 @@ export class RemoteSandbox implements Sandbox {
       started: this.#started,
       executions: this.#executions,
     };
+  }
+
+  /** The servers: their health, and how busy they are. */
+  hosts(): readonly HostReport[] {
+    return this.#hosts.map((host) => host.report());
   }
 
   async open(options: SessionOptions = {}): Promise<Session> {
@@ -149,12 +202,19 @@ export class RemoteSandbox implements Sandbox {
     onEnd: () => void,
   ): Promise<RemoteSession> {
     const giveUp = performance.now() + this.#patienceMs;
-    for (let attempt = 0; ; attempt++) {
-      const host = this.#leastBusy();
+    const asked = new Set<SandboxHost>();
+    for (let round = 0; ; ) {
+      const host = this.#leastBusy(asked);
+      if (host === undefined) {
+        asked.clear();
+        await pause(Math.min(2_000, 50 * 2 ** Math.min(round, 6)), signal);
+        round += 1;
+        continue;
+      }
+      asked.add(host);
       host.sessions += 1;
       try {
-        const answer = await host.call('POST', '/v1/sessions', request, signal);
-        const { session, tier } = opened.parse(answer);
+        const { session, tier } = await this.#openOn(host, request, signal);
         const remote = new RemoteSession(host, session, `remote:${tier}`, () => {
           host.sessions -= 1;
           this.#sessions.delete(remote);
@@ -168,23 +228,49 @@ export class RemoteSandbox implements Sandbox {
         signal.throwIfAborted();
         const refusal = refusedForGood(error);
         if (refusal !== undefined) throw refusal;
+        if (error instanceof HttpError) host.blame(error);
         if (performance.now() > giveUp) {
           if (codeOf(error) === 'queue-full') {
             throw new QueueFullError(this.#slots.waiting);
           }
           throw new SandboxError(`No server took a session. ${String(error)}`, { cause: error });
         }
-        const isLast = (attempt + 1) % this.#hosts.length === 0;
-        if (isLast) await pause(Math.min(2_000, 50 * 2 ** Math.min(attempt, 6)), signal);
       }
     }
   }
 
-  /** Healthy ones first; of these, the one where we have the fewest sessions. */
-  #leastBusy(): SandboxHost {
-    const healthy = this.#hosts.filter(({ isHealthy }) => isHealthy);
-    const candidates = healthy.length > 0 ? healthy : this.#hosts;
-    return candidates.reduce((best, host) => (host.sessions < best.sessions ? host : best));
+  async #openOn(
+    host: SandboxHost,
+    body: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<z.output<typeof opened>> {
+    const answer = await host.call({
+      ...{ method: 'POST', path: '/v1/sessions', body, signal, isRepeatable: true },
+    });
+    const { success, data } = opened.safeParse(answer);
+    if (!success) {
+      const reason = 'its answer names no session';
+      const message = `${host.url}: ${reason}. Check what listens there.`;
+      throw new HttpError('garbled', message, { mayHaveRun: true, reason });
+    }
+    host.praise();
+    return data;
+  }
+
+  /**
+   * The one of the healthy servers that is least loaded, or of all where none is; undefined once each
+   * of them was asked.
+   */
+  #leastBusy(asked: ReadonlySet<SandboxHost>): SandboxHost | undefined {
+    const healthy = this.#hosts.filter(({ state }) => state === 'healthy');
+    const candidates = (healthy.length > 0 ? healthy : this.#hosts).filter(
+      (host) => !asked.has(host),
+    );
+    const after = ({ load, share }: SandboxHost): number => load + share;
+    return candidates.reduce<SandboxHost | undefined>(
+      (best, host) => (best === undefined || after(host) < after(best) ? host : best),
+      undefined,
+    );
   }
 
   #counted(session: RemoteSession): Session {
@@ -233,12 +319,16 @@ function requestOf(options: SessionOptions): Record<string, unknown> {
   };
 }
 
+/** Statuses of a server that is not ours, or does not know us: another may be. */
+const FOREIGN = [401, 403, 404, 405];
+
 /** The error for a failure that no other host and no later try would mend; undefined for others. */
 function refusedForGood(error: unknown): Error | undefined {
   if (!(error instanceof HttpError)) return new SandboxError(String(error), { cause: error });
   if (error.refusal?.code === 'data') return new DataError(error.message);
   const isFinal = error.fault === 'refused' && error.refusal !== undefined;
-  return isFinal ? new SandboxError(error.message, { cause: error }) : undefined;
+  if (!isFinal || FOREIGN.includes(error.status ?? 0)) return undefined;
+  return new SandboxError(error.message, { cause: error });
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

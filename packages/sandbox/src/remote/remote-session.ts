@@ -1,10 +1,14 @@
 /** A session on another machine. Each call is sent once: one that may have run is never run again. */
 import { StateError } from '@saccade/core';
+import { HttpError } from '@saccade/http';
 import type { Outcome } from '../outcome.ts';
 import { outcomeFromJson } from '../outcome-json.ts';
 import { silentOutcome } from '../result.ts';
 import type { ExecuteOptions, Session } from '../session.ts';
 import { codeOf, type SandboxHost } from './host.ts';
+
+/** Seconds in which a server should hear that a session is over. */
+const CLOSE_SECONDS = 10;
 
 /** Pauses before a call that was surely not started is sent again. */
 const pausesMs = [50, 200, 500, 1_000, 2_000, 4_000];
@@ -42,8 +46,12 @@ export class RemoteSession implements Session {
     const path = `/v1/sessions/${this.#id}/execute`;
     for (let attempt = 0; ; attempt++) {
       try {
-        const answer = await this.#host.call('POST', path, { code, wallSeconds }, signal);
-        const outcome = outcomeFromJson((answer as { outcome?: unknown } | undefined)?.outcome);
+        const body = { code, wallSeconds };
+        const answer = await this.#host.call({
+          ...{ method: 'POST', path, body },
+          ...(signal && { signal }),
+        });
+        const outcome = this.#read(answer);
         if (outcome.kind === 'infraError') this.#loss = outcome.error?.message ?? '';
         return { ...outcome, tier: this.#tier };
       } catch (error) {
@@ -51,6 +59,7 @@ export class RemoteSession implements Session {
           this.#loss = 'The caller gave up an execution.';
           throw error;
         }
+        if (error instanceof HttpError && error.fault === 'garbled') this.#host.blame(error);
         const pause = pausesMs[attempt];
         if (codeOf(error) === 'queue-full' && pause !== undefined) {
           await new Promise((wake) => setTimeout(wake, pause));
@@ -59,6 +68,17 @@ export class RemoteSession implements Session {
         this.#loss = error instanceof Error ? error.message : String(error);
         return this.#lost(this.#loss);
       }
+    }
+  }
+
+  /** @throws HttpError if it is no outcome */
+  #read(answer: unknown): Outcome {
+    try {
+      return outcomeFromJson((answer as { outcome?: unknown } | null | undefined)?.outcome);
+    } catch (cause) {
+      const reason = 'its answer is no outcome of an execution';
+      const message = `${this.#host.url}: ${reason}. Check what listens there.`;
+      throw new HttpError('garbled', message, { mayHaveRun: true, reason, cause });
     }
   }
 
@@ -83,7 +103,8 @@ export class RemoteSession implements Session {
     if (this.#isClosed) return;
     this.#isClosed = true;
     try {
-      await this.#host.call('DELETE', `/v1/sessions/${this.#id}`, undefined);
+      const signal = AbortSignal.timeout(1000 * CLOSE_SECONDS);
+      await this.#host.call({ method: 'DELETE', path: `/v1/sessions/${this.#id}`, signal });
     } catch {
       // Gone already, and its sessions with it.
     } finally {

@@ -1,7 +1,7 @@
 /** How the sandbox's errors are answered, and how refusals are worded for clients of all protocols. */
 import { DataError, messageOf } from '@saccade/core';
 import { Refusal, type RefusalWording } from '@saccade/http/service';
-import { QueueFullError, SandboxError } from '../errors.ts';
+import { DrainingError, QueueFullError, SandboxError } from '../errors.ts';
 
 /** `detail` is where clients of SandboxFusion and verl-tool look. */
 export const sandboxWording: RefusalWording = ({ code, fact, remedy }) => ({
@@ -15,6 +15,10 @@ export function asRefusal(error: unknown): Refusal | undefined {
   if (error instanceof QueueFullError) {
     const remedy = 'Try again later.';
     return new Refusal({ status: 429, code: error.code, fact, remedy, retryAfterSeconds: 1 });
+  }
+  if (error instanceof DrainingError) {
+    const remedy = 'Ask another server, or try again later.';
+    return new Refusal({ status: 503, code: error.code, fact, remedy, retryAfterSeconds: 5 });
   }
   if (error instanceof DataError) {
     const remedy = 'Send something else.';

@@ -34,7 +34,7 @@ export const remote = defineSandbox({
       max: 3600,
       default: 5,
       unit: 'seconds',
-      about: 'Time between two looks whether a server that failed is back.',
+      about: 'Time between two looks at the health of the servers.',
     }),
     patienceSeconds: quantity({
       min: 0.1,
@@ -43,8 +43,22 @@ export const remote = defineSandbox({
       unit: 'seconds',
       about: 'How long to look for a server that takes a session.',
     }),
+    lostSeconds: quantity({
+      min: 0.1,
+      max: 86_400,
+      default: 30,
+      unit: 'seconds',
+      about: 'Silence after which a server’s executions are given up, as faults of the sandbox.',
+    }),
+    asideSeconds: quantity({
+      min: 1,
+      max: 86_400,
+      default: 60,
+      unit: 'seconds',
+      about: 'Longest time for which a server whose answers are useless gets no sessions.',
+    }),
   }),
-  async open({ hosts, tokenVariable, ...limits }, { wallSeconds }) {
+  async open({ hosts, tokenVariable, ...limits }, { wallSeconds, onEvent }) {
     if (hosts.length === 0) {
       throw new ConfigError(
         'sandbox.hosts',
@@ -52,6 +66,9 @@ export const remote = defineSandbox({
       );
     }
     const token = process.env[tokenVariable];
-    return await openRemoteSandbox({ hosts, wallSeconds, ...limits, ...(token && { token }) });
+    return await openRemoteSandbox({
+      ...{ hosts, wallSeconds, onEvent, ...limits },
+      ...(token && { token }),
+    });
   },
 });
