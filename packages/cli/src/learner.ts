@@ -24,6 +24,10 @@ export interface LearnerFlags {
   readonly json?: boolean;
 }
 
+export interface LearnerMeasureFlags extends LearnerFlags {
+  readonly images: boolean;
+}
+
 export interface LearnerCheckFlags extends LearnerFlags {
   readonly against?: boolean;
   readonly backend: string;
@@ -61,14 +65,18 @@ function lineOf({ number, name, status, detail }: ConformanceResult): string {
   return `${word} ${String(number).padStart(2)}  ${name}: ${detail}`;
 }
 
-export async function measureLearner(url: string, flags: LearnerFlags): Promise<void> {
+export async function measureLearner(url: string, flags: LearnerMeasureFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
   const processor = await loadProcessor(await directoryOf(flags.from, onEvent, false));
   const client = await openTinkerClient(connectionOf(url, flags));
   try {
     const [first = ''] = client.capabilities.models;
     const { request = { baseModel: first } } = requestOf(flags, first);
-    const measured = await measureServer(client, { request, processor });
+    const measured = await measureServer(client, {
+      request,
+      processor,
+      ...(!flags.images && { images: false }),
+    });
     if (flags.json) printJson(measured);
     else for (const line of describeMeasurement(measured)) say(line);
     if (measured.verdict === 'refused') process.exitCode = 1;

@@ -1,5 +1,6 @@
 /** Jobs and processes of a cluster, as real processes: they outlive their starter, and end whole. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,12 +81,17 @@ it('stops a job as Ctrl-C does, and kills one that does not listen', async () =>
 });
 
 it('ends jobs and whatever carries the mark of the cluster, and nothing else', async () => {
-  const child = (variables: Record<string, string>) =>
-    spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1e3)'], {
+  const deaf = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1e3); console.log("on")';
+  const child = async (variables: Record<string, string>) => {
+    const started = spawn(process.execPath, ['-e', deaf], {
       env: { ...process.env, ...variables },
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
-  const [marked, other] = [child({ [MARK]: id }), child({ [MARK]: `${id}0` })];
+    await once(started.stdout, 'data');
+    return started;
+  };
+  const marked = await child({ [MARK]: id });
+  const other = await child({ [MARK]: `${id}0` });
   const job = start('setInterval(() => {}, 1e3)');
   try {
     expect(await waitUntil(() => findMarked(id).length === 3, 20)).toBe(true);

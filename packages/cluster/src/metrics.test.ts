@@ -40,7 +40,8 @@ function expectWellFormed(text: string): void {
       types.set(type[1], type[2] ?? '');
     }
     if (line.startsWith('#')) continue;
-    const sample = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[^{}]*\})? [-+0-9.eEINFNaf]+$/.exec(line);
+    // prom-client writes "Nan", which Prometheus reads.
+    const sample = /^([a-zA-Z_:]\w*)(\{[^{}]*\})? ([-+0-9.e]+|NaN|[-+]?Inf)$/i.exec(line);
     expect([line, sample !== null]).toEqual([line, true]);
     const name = sample?.[1] ?? '';
     const family = types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');

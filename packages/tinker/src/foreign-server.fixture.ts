@@ -33,13 +33,17 @@ export interface Quirks {
   readonly trainsAll?: boolean;
   /** Whether the norm of gradients is not told. */
   readonly hidesNorm?: boolean;
+  /** Whether the mean over data is one over all requests since the last step. */
+  readonly meanOfStep?: boolean;
 }
 
-/** The semantics of SkyRL's JAX backend, as they were measured of it. */
+/** An imitation of SkyRL's JAX backend, by its source: skyrl/backends/jax.py and skyrl/tinker. */
 export const skyRlJax: Quirks = {
   crossEntropy: 'normalized',
   importanceSampling: 'mean',
   images: 'dropped',
+  ignores: ['grad_clip_norm'],
+  meanOfStep: true,
 };
 
 export class ForeignServer {
@@ -48,6 +52,9 @@ export class ForeignServer {
   readonly #quirks: Quirks;
   readonly #models = new Map<string, LocalPolicy>();
   readonly #results = new Map<string, object>();
+  /** Backward passes that wait for the count of a step's data, by model. */
+  readonly #waiting = new Map<LocalPolicy, ((dataCount: number) => Promise<unknown>)[]>();
+  readonly #dataCounts = new Map<LocalPolicy, number>();
   readonly #seqs = new Map<string, string>();
 
   constructor(device: Device, quirks: Quirks = {}) {
@@ -162,9 +169,16 @@ export class ForeignServer {
       })),
     }));
     const seen = images === 'ignored' ? { ...batch, segments: blind } : batch;
-    const loss = isScoring ? undefined : this.#loss(input, lengths);
     const scores =
-      loss === undefined ? await policy.score(seen) : await policy.forwardBackward(seen, loss);
+      isScoring || this.#quirks.meanOfStep === true
+        ? await policy.score(seen)
+        : await policy.forwardBackward(seen, this.#loss(input, lengths));
+    if (!isScoring && this.#quirks.meanOfStep === true) {
+      const run = (dataCount: number) =>
+        policy.forwardBackward(seen, this.#loss(input, lengths, dataCount));
+      this.#waiting.set(policy, [...(this.#waiting.get(policy) ?? []), run]);
+      this.#dataCounts.set(policy, (this.#dataCounts.get(policy) ?? 0) + lengths.length);
+    }
     let start = 0;
     const loss_fn_outputs = lengths.map((length) => {
       start += length;
@@ -173,7 +187,11 @@ export class ForeignServer {
     return { loss_fn_outputs, metrics: {} };
   }
 
-  #loss(input: DataInput, lengths: readonly number[]): LossFunction {
+  #loss(
+    input: DataInput,
+    lengths: readonly number[],
+    dataCount: number = lengths.length,
+  ): LossFunction {
     const { crossEntropy = 'sum', importanceSampling = 'sum' } = this.#quirks;
     const isEntropy = input.loss_fn === 'cross_entropy';
     const kind = isEntropy ? crossEntropy : importanceSampling;
@@ -191,11 +209,11 @@ export class ForeignServer {
         for (let i = 0; i < length; i++, at++) {
           const own = gradLogprobs[at] as number;
           const masked = (weights[i] ?? 0) === 0 ? 0 : -1 / Math.max(1, active);
-          const byWeights = own / Math.max(sum, 1e-9) / lengths.length;
+          const byWeights = own / Math.max(sum, 1e-9) / dataCount;
           if (kind === 'normalized') scaled[at] = byWeights;
           else if (kind === 'mask') scaled[at] = masked;
           else if (kind === 'active') scaled[at] = own / Math.max(1, activeCount);
-          else if (kind === 'mean') scaled[at] = own / length / lengths.length;
+          else if (kind === 'mean') scaled[at] = own / length / dataCount;
           else scaled[at] = kind === 'inverted' ? -own : own;
         }
       });
@@ -205,10 +223,14 @@ export class ForeignServer {
 
   async #step(policy: LocalPolicy, given: unknown): Promise<object> {
     const { ignores = [], hidesNorm = false } = this.#quirks;
+    const dataCount = this.#dataCounts.get(policy) ?? 0;
+    for (const run of this.#waiting.get(policy) ?? []) await run(dataCount);
+    this.#waiting.delete(policy);
+    this.#dataCounts.delete(policy);
     const fields = Object.entries((given ?? {}) as object);
     const kept = Object.fromEntries(fields.filter(([name]) => !ignores.includes(name)));
     // What is ignored has the values that a server was built with.
-    const own = { beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.01, grad_clip_norm: 1 };
+    const own = { beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.01, grad_clip_norm: 0 };
     const built = Object.fromEntries(
       Object.entries(own).filter(([name]) => ignores.includes(name)),
     );

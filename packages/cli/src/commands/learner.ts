@@ -1,5 +1,5 @@
 /** The options of `saccade learner`. */
-import type { LearnerCheckFlags, LearnerFlags } from '../learner.ts';
+import type { LearnerCheckFlags, LearnerMeasureFlags } from '../learner.ts';
 import { wholeNumber } from '../shared.ts';
 import { addBackendOption } from './backend-option.ts';
 import type { LazyCommand } from './lazy-command.ts';
@@ -34,6 +34,7 @@ Examples:
       .description('Say what a server’s numbers mean, and what can be trained there.')
       .argument('<url>', 'its address, without /api/v1'),
   )
+    .option('--no-images', 'the run has none: do not ask whether the server sees them')
     .addHelpText(
       'after',
       `
@@ -42,7 +43,7 @@ A run with model=remote does the same before it begins.
 Examples:
   saccade learner measure http://127.0.0.1:8000 --from hf:Qwen/Qwen3-VL-4B-Instruct --lora-rank 8`,
     )
-    .action(async (url: string, flags: LearnerFlags) =>
+    .action(async (url: string, flags: LearnerMeasureFlags) =>
       (await import('../learner.ts')).measureLearner(url, flags),
     );
 }

@@ -155,8 +155,9 @@ export class Futures {
       } catch (error) {
         if (!(error instanceof HttpError) || !error.isTransient) throw error;
         failures++;
-        // A server that is there and fails again and again will not mend itself.
-        if (error.fault === 'failed' && failures > 5) {
+        // A server that is there and fails again and again will not mend itself. By 408 it says only
+        // that a result is not there yet.
+        if (error.fault === 'failed' && error.status !== 408 && failures > 5) {
           throw new TinkerError('server', error.message, { cause: error });
         }
         expectTime(until, error.message);

@@ -1,5 +1,7 @@
 /** A session with a server of the wire: what it can, its models, its samplers, and its heartbeat. */
 import { z } from '@saccade/core/settings';
+import { HttpError } from '@saccade/http';
+import { encodeBody } from '../wire/bodies.ts';
 import { TinkerError } from '../wire/tinker-error.ts';
 import { type CallLimits, callLimits, Futures } from './model-calls.ts';
 import { TinkerModel } from './tinker-model.ts';
@@ -127,15 +129,41 @@ export class TinkerClient {
 
   /** Makes a model. @throws TinkerError if the server has no room for it, or no such base */
   async createModel(request: ModelRequest): Promise<TinkerModel> {
-    const { baseModel, lora, valueHead = false, reference = false } = request;
-    const result = await this.#futures.call('/create_model', {
+    const call = this.#futures.call('/create_model', this.#modelBody(request));
+    const result = await call.catch((error: unknown) => {
+      throw request.lora === undefined ? adaptersOnly(error) : error;
+    });
+    return this.#modelOf(result);
+  }
+
+  /** Makes a model if the server has room for it now; a server without room is not waited for. */
+  async createModelIfRoom(request: ModelRequest): Promise<TinkerModel | undefined> {
+    const body = encodeBody(this.#modelBody(request), 'json');
+    try {
+      const answer = await this.transport.post({ path: '/create_model', body });
+      const { request_id } = z.looseObject({ request_id: z.coerce.string() }).parse(answer);
+      const until = Date.now() + 1000 * this.#limits.deadlineSeconds;
+      return this.#modelOf(await this.#futures.result(request_id, until));
+    } catch (error) {
+      const isFull = error instanceof HttpError && error.fault === 'overloaded';
+      const isRefused = error instanceof TinkerError && !error.isLoss;
+      if (isFull || isRefused) return undefined;
+      throw error;
+    }
+  }
+
+  #modelBody({ baseModel, lora, valueHead = false, reference = false }: ModelRequest): object {
+    return {
       session_id: this.#session,
       model_seq_id: this.#modelCount++,
       base_model: baseModel,
       lora_config: lora ?? null,
       ...(valueHead && { value_head: true }),
       ...(reference && { reference: true }),
-    });
+    };
+  }
+
+  #modelOf(result: unknown): TinkerModel {
     const { model_id } = z.looseObject({ model_id: z.string() }).parse(result);
     return new TinkerModel(model_id, this.#futures);
   }
@@ -154,6 +182,17 @@ export class TinkerClient {
       ...from,
     });
     return z.looseObject({ sampling_session_id: z.string() }).parse(answer).sampling_session_id;
+  }
+
+  /**
+   * Deletes weights that were saved and are needed no more. Where a server cannot, they stay.
+   *
+   * @param path as `save_weights` gave it: `tinker://MODEL/weights/NAME`
+   */
+  async deleteCheckpoint(path: string): Promise<void> {
+    const [, model, name] = /^tinker:\/\/([^/]+)\/(.+)$/.exec(path) ?? [];
+    if (model === undefined || name === undefined) return;
+    await this.transport.delete(`/training_runs/${model}/checkpoints/${name}`).catch(() => {});
   }
 
   /** Sends a request that is answered at once, or by a future. */
@@ -192,4 +231,16 @@ export class TinkerClient {
       ...(vocab_size != null && { vocabSize: vocab_size }),
     };
   }
+}
+
+/** The error of a server that trains adapters only, with its remedy; any other as it is. */
+function adaptersOnly(error: unknown): unknown {
+  if (!(error instanceof TinkerError) || error.status !== 422) return error;
+  if (!error.message.includes('lora_config')) return error;
+  return new TinkerError(
+    'user',
+    'The server trains adapters only, and none was asked for. Ask for one: model.lora.rank=16 of a ' +
+      `run, --lora-rank 16 of a command. ${error.message}`,
+    { code: 'unfit', field: 'lora', status: 422, cause: error },
+  );
 }

@@ -108,6 +108,10 @@ export class TinkerTransport {
     });
   }
 
+  async delete(path: string): Promise<void> {
+    await this.#send({ method: 'DELETE', path });
+  }
+
   /** Sends a small request as JSON. */
   async postJson(path: string, body: object): Promise<unknown> {
     return await this.post({ path, body: encodeBody(body, 'json') });

@@ -1,4 +1,5 @@
 /** What a step does: its direction, its size, and whether fields of the optimizer have an effect. */
+import { measureDecay } from './decay.ts';
 import { ROW_LENGTH, weightsOf } from './linearity.ts';
 import type { Finding } from './measurement.ts';
 import { type Channel, type Probe, probeRow } from './probe.ts';
@@ -11,6 +12,8 @@ export interface Effects {
   /** Gradients come out times this; unset where it could not be measured. */
   readonly scale?: number;
   readonly ignoredFields: readonly string[];
+  /** Whether steps of one model leave the others alone; unset where nobody looked. */
+  readonly areModelsApart?: boolean;
   readonly findings: readonly Finding[];
 }
 
@@ -21,17 +24,20 @@ const TINY = 1e-4;
 /** How far the log-probs are to move, in nats, where a step's size is measured. */
 const NUDGE = 0.02;
 
-/**
- * Measures on a fresh scratch model.
- *
- * @param isLinear whether gradients cancel; else only the direction is looked at
- */
-export async function measureEffects(
-  probe: Probe,
-  channel: Channel,
-  vocabulary: number,
-  isLinear: boolean,
-): Promise<Effects> {
+/** What steps are tried on. */
+export interface EffectsOptions {
+  /** A fresh scratch model. */
+  readonly probe: Probe;
+  /** Another one, which is to stay as it is; absent where the server has no room for it. */
+  readonly bystander?: Probe;
+  readonly channel: Channel;
+  readonly vocabulary: number;
+  /** Whether gradients cancel; else only the direction is looked at. */
+  readonly isLinear: boolean;
+}
+
+export async function measureEffects(options: EffectsOptions): Promise<Effects> {
+  const { probe, bystander, channel, vocabulary, isLinear } = options;
   const row = probeRow(1, ROW_LENGTH, vocabulary);
   const w = weightsOf(row);
   const minus = w.map((value) => -value);
@@ -61,18 +67,12 @@ export async function measureEffects(
   await nothing();
   const rest = await probe.move(row, w, channel, { learning_rate: RATE, beta1: 0 });
   field('beta1', rest.most < 0.2 * first.most, `at 0 a step without a gradient moved ${rest.most}`);
-  // A large ε keeps what rounding leaves of a gradient from being taken for one.
-  const still = { learning_rate: 0.5, beta1: 0, eps: 1 };
-  await nothing();
-  const kept = await probe.move(row, w, channel, still);
-  await nothing();
-  const decay = { ...still, weight_decay: 1 };
-  const decayed = await probe.move(row, w, channel, decay);
-  field(
-    'weight_decay',
-    decayed.most > 10 * kept.most,
-    `weights kept moved log-probs ${kept.most}, halved ${decayed.most}`,
-  );
+  const decay = await measureDecay({ probe, bystander, row, weights: w, channel, nothing });
+  findings.push(...decay.findings);
+  if (!decay.isHonored) ignoredFields.push('weight_decay');
+  const { areModelsApart } = decay;
+  const found = { norm, isDescent, ignoredFields, findings };
+  const known = { ...found, ...(areModelsApart !== undefined && { areModelsApart }) };
   // Where ε is large beside a gradient, Adam's step is lr/ε·g: its size tells that of the gradient.
   await up();
   const own = await probe.norm();
@@ -98,7 +98,7 @@ export async function measureEffects(
   field('eps', isLikeGradient, `half a gradient moved ${halved.along / nudged.along} as far`);
   if (!isLikeGradient) {
     // Steps of Adam's own size hide a clipped gradient.
-    return { norm, isDescent, ignoredFields, findings };
+    return known;
   }
   await nudge(1);
   const clip = { ...small, grad_clip_norm: 0.1 * TINY };
@@ -109,12 +109,12 @@ export async function measureEffects(
     share < 0.3,
     `clipped to a tenth it moved ${share.toPrecision(3)} as far`,
   );
-  if (ignoredFields.includes('beta2')) return { norm, isDescent, ignoredFields, findings };
+  if (ignoredFields.includes('beta2')) return known;
   const scale = NUDGE / nudged.along;
   findings.push({
     name: 'size',
     isGood: Math.abs(scale - 1) < 0.1,
     detail: `gradients are ${scale.toPrecision(3)} times ∂/∂θ, expected 1`,
   });
-  return { norm, isDescent, scale, ignoredFields, findings };
+  return { ...known, scale };
 }

@@ -75,10 +75,15 @@ export async function measureLinearity(
       `${channel}: ‖g(head) + g(tail) − g(w)‖, zeros among weights`,
       await norm([[row, head]], [[row, tail]], [[row, times(w, -1)]]),
     ),
-    expectRatio(`${channel}: two calls`, await norm([[row, w]], [[row, w]]), 2),
   ];
+  const twoCalls = await norm([[row, w]], [[row, w]]);
   const isLinear = checks.every((isGood) => isGood);
-  if (!isLinear || channel === 'backward') return { isLinear, findings, norm: one };
+  if (channel === 'backward') {
+    const isSum = expectRatio(`${channel}: two calls`, twoCalls, 2);
+    return { isLinear: isLinear && isSum, findings, norm: one };
+  }
+  if (!isLinear) return { isLinear, findings, norm: one };
+  const perStep = factorOf(twoCalls / one, 2, 1, near.ratio);
   const perDatum = factorOf(
     (await norm([
       [row, w],
@@ -98,14 +103,20 @@ export async function measureLinearity(
     detail: String(perDatum ?? 'by something else'),
   });
   findings.push({
+    name: `${channel}: divides by the data of all requests of a step`,
+    isGood: perStep !== undefined,
+    detail: String(perStep ?? `by something else: ${(twoCalls / one).toPrecision(4)}`),
+  });
+  findings.push({
     name: `${channel}: divides by the positions of a datum`,
     isGood: perToken !== undefined,
     detail: String(perToken ?? `by something else: ${(long / short).toPrecision(4)}`),
   });
-  if (perDatum === undefined || perToken === undefined) {
-    return { isLinear: false, findings, norm: one };
-  }
-  return { isLinear, path: { loss: channel, perDatum, perToken, scale: 1 }, findings, norm: one };
+  // A mean over a step is one over each request of it.
+  const isKnown = perDatum !== undefined && perToken !== undefined && perStep !== undefined;
+  if (!isKnown || (perStep && !perDatum)) return { isLinear: false, findings, norm: one };
+  const path = { loss: channel, perDatum, perToken, ...(perStep && { perStep }), scale: 1 };
+  return { isLinear, path, findings, norm: one };
 }
 
 /** False for the ratio of a sum, true for that of a mean; undefined for any other. */

@@ -69,8 +69,10 @@ describe('the measurement of a server', () => {
     expect(measured.path).toMatchObject({
       loss: 'importance_sampling',
       perDatum: true,
+      perStep: true,
       perToken: true,
     });
+    expect(measured.ignoredFields).toEqual(['grad_clip_norm']);
     expect(measured.path?.scale).toBeCloseTo(1, 1);
     expect(describeMeasurement(measured)[0]).toContain('importance_sampling');
   });

@@ -52,8 +52,7 @@ export async function measureServer(
     seed: number,
     use: (model: TinkerModel) => Promise<Result>,
   ): Promise<Result> => {
-    const lora = request.lora && { ...request.lora, seed };
-    const model = await client.createModel({ ...request, ...(lora && { lora }) });
+    const model = await client.createModel(withSeed(request, seed));
     try {
       return await use(model);
     } finally {
@@ -90,11 +89,23 @@ export async function measureServer(
     ? await scratch(101, (model) => measureImages(model, processor, isExtended))
     : undefined;
   findings.push(...(images?.findings ?? []));
-  const effects = await scratch(202, async (model) =>
-    tried(findings, 'steps', () =>
-      measureEffects(new Probe(model), found.channel, vocabulary, found.isLinear),
-    ),
-  );
+  const effects = await scratch(202, async (model) => {
+    const { channel, isLinear } = found;
+    const own = { probe: new Probe(model), channel, vocabulary, isLinear };
+    const measure = async (bystander?: Probe) =>
+      await tried(findings, 'steps', () =>
+        measureEffects({ ...own, ...(bystander && { bystander }) }),
+      );
+    // Those with the extension may hold one model only, and are tested for it otherwise.
+    if (!isLinear || isExtended) return await measure();
+    const other = await client.createModelIfRoom(withSeed(request, 303));
+    if (other === undefined) return await measure();
+    try {
+      return await measure(new Probe(other));
+    } finally {
+      await other.unload().catch(() => {});
+    }
+  });
   findings.push(...(effects?.findings ?? []));
   if (request.lora !== undefined && effects !== undefined && found.linearity !== undefined) {
     findings.push(adapterFinding(found.linearity.norm, effects.norm));
@@ -114,6 +125,7 @@ export async function measureServer(
     findings,
     reasons,
     ignoredFields: effects?.ignoredFields ?? [],
+    ...(effects?.areModelsApart !== undefined && { areModelsApart: effects.areModelsApart }),
     ...(images !== undefined && { seesImages: images.seesImages }),
     ...(path !== undefined && verdict !== 'refused' && verdict !== 'named' && { path }),
   };
@@ -160,6 +172,10 @@ function verdictOf(findings: readonly Finding[], reasons: string[], measured: Me
   const isPlain =
     path?.loss === 'cross_entropy' && !path.perDatum && !path.perToken && path.scale === 1;
   return isPlain ? 'linear' : 'linearized';
+}
+
+function withSeed(request: ModelRequest, seed: number): ModelRequest {
+  return { ...request, ...(request.lora && { lora: { ...request.lora, seed } }) };
 }
 
 /** A scale that is 1 as far as it can be told is 1. */

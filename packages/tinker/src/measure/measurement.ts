@@ -31,6 +31,8 @@ export interface Measurement {
   readonly namedLosses: readonly NamedLoss[];
   /** Fields of the optimizer that have no effect. */
   readonly ignoredFields: readonly string[];
+  /** Whether a step of one model leaves every other alone; unset where nobody looked. */
+  readonly areModelsApart?: boolean;
   /** Whether images change what follows them; unset where nobody looked. */
   readonly seesImages?: boolean;
   readonly findings: readonly Finding[];
@@ -41,6 +43,7 @@ export interface Measurement {
 /** The measurement as lines for a person. */
 export function describeMeasurement(measured: Measurement): readonly string[] {
   const { verdict, path, isExtended, namedLosses, ignoredFields, findings, reasons } = measured;
+  const { areModelsApart } = measured;
   const how = {
     linear: isExtended
       ? 'any loss: gradients of log-probs, entropies and values go by the extension saccade/1.'
@@ -55,12 +58,19 @@ export function describeMeasurement(measured: Measurement): readonly string[] {
     ...(ignoredFields.length > 0
       ? [`  It ignores these fields of the optimizer: ${ignoredFields.join(', ')}.`]
       : []),
+    ...(areModelsApart === false
+      ? [
+          '  Weight decay of one model shrinks every other on the server, references too: leave it at ' +
+            '0, or have the server for one model alone.',
+        ]
+      : []),
     ...findings.map(({ name, isGood, detail }) => `  ${isGood ? 'ok ' : 'BAD'} ${name}: ${detail}`),
   ];
 }
 
-function words({ loss, perToken, perDatum, scale }: LinearPath): string {
-  const divisors = [perToken && 'the positions of a datum', perDatum && 'the data of a request'];
+function words({ loss, perToken, perDatum, perStep, scale }: LinearPath): string {
+  const data = perStep ? 'the data of all requests of a step' : 'the data of a request';
+  const divisors = [perToken && 'the positions of a datum', perDatum && data];
   const known = divisors.filter((one) => typeof one === 'string');
   const by = known.length === 0 ? 'nothing' : known.join(' and ');
   const factor = scale === 1 ? '' : `, and is ${scale.toPrecision(3)} times too large`;

@@ -37,7 +37,8 @@ export async function namedResidual(
   const own = ownAscent(loss, logprobs, old, advantages);
   await probe.named(loss, row, old, advantages, config);
   await probe.ascend([[row, own.map((value) => -value * factor)]], channel);
-  return (await probe.norm()) / whole;
+  // A mean over the step is over two requests here.
+  return ((path?.perStep ? 2 : 1) * (await probe.norm())) / whole;
 }
 
 /** The losses whose gradients are equal within a bound; those that a server does not know are not. */

@@ -13,6 +13,8 @@ export interface LinearPath {
   readonly perToken: boolean;
   /** Whether it divides by the data of a request. */
   readonly perDatum: boolean;
+  /** Whether it divides by the data of all requests since the last step instead. */
+  readonly perStep?: boolean;
   /** What is left of the factor: gradients come out times this. */
   readonly scale: number;
 }
@@ -24,23 +26,30 @@ export const plainPath: LinearPath = {
   scale: 1,
 };
 
+/** A gradient of log-probs, and where it goes. */
+export interface PathGradient {
+  readonly rows: PathData;
+  /** [N] ∂L/∂logprob */
+  readonly gradLogprobs: Float32Array;
+  /** By datum, as the server gave them for the same weights. */
+  readonly logprobs: readonly Float32Array[];
+}
+
 /**
  * The data of a request that accumulates Σ g·∂logprob/∂θ.
  *
- * @param gradLogprobs [N] ∂L/∂logprob
- * @param logprobs     by datum, as the server gave them for the same weights
+ * @param divisor data that the server divides by, if it divides by data. Default: those of the request
  */
 export function linearData(
   path: LinearPath,
-  rows: PathData,
-  gradLogprobs: Float32Array,
-  logprobs: readonly Float32Array[],
+  { rows, gradLogprobs, logprobs }: PathGradient,
+  divisor: number = rows.data.length,
 ): readonly DatumInput[] {
   const { loss, perToken, perDatum, scale } = path;
   const values = spread(rows, (n) => -(gradLogprobs[n] as number));
   return rows.data.map((datum, at) => {
     const tokens = perToken ? datum.targets.length : 1;
-    const factor = (tokens * (perDatum ? rows.data.length : 1)) / scale;
+    const factor = (tokens * (perDatum ? divisor : 1)) / scale;
     const own = (values[at] as Float32Array).map((value) => value * factor);
     if (loss === 'cross_entropy') return { ...datum, weights: own };
     return { ...datum, advantages: own, logprobs: logprobs[at] as Float32Array };

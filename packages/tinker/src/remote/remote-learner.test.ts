@@ -208,11 +208,13 @@ describe('a plain server', () => {
   const trainThere = async (quirks: Quirks, options: Partial<RemoteLearnerOptions> = {}) => {
     const foreign = new ForeignServer(device, quirks);
     const [local, remote] = [newLocal(), await connect(options, foreign)];
-    const batch = await groupBatch(3);
+    const [batch, other] = [await groupBatch(3), await groupBatch(4, { children: 2 })];
     try {
-      const got = await remote.forwardBackward(batch, plainLoss);
-      const want = await local.forwardBackward(batch, plainLoss);
-      expectClose(got.logprobs, want.logprobs, 1e-5);
+      for (const one of [batch, other]) {
+        const got = await remote.forwardBackward(one, plainLoss);
+        const want = await local.forwardBackward(one, plainLoss);
+        expectClose(got.logprobs, want.logprobs, 1e-5);
+      }
       const step = { learningRate: 1e-3, optimizer: adamw.create() };
       const [{ gradNorm }, { gradNorm: own }] = [
         await remote.optimizerStep(step),
@@ -238,9 +240,72 @@ describe('a plain server', () => {
     foreign.dispose();
   });
 
-  it('trains through importance sampling where cross-entropy is normalized', async () => {
-    const path = { loss: 'importance_sampling', perToken: true, perDatum: true, scale: 1 } as const;
-    const { remote, foreign } = await trainThere({ ...skyRlJax, images: 'used' }, { path });
+  it.each([false, true])(
+    'trains through importance sampling where cross-entropy is normalized, by the step: %s',
+    async (perStep) => {
+      const loss = 'importance_sampling' as const;
+      const path = { loss, perToken: true, perDatum: true, perStep, scale: 1 };
+      const quirks: Quirks = { ...skyRlJax, images: 'used', ignores: [], meanOfStep: perStep };
+      const { remote, foreign } = await trainThere(quirks, { path });
+      await remote.dispose();
+      foreign.dispose();
+    },
+  );
+
+  it('keeps polling for a result that takes long, and saves under new names to recover', async () => {
+    const foreign = new ForeignServer(device);
+    let polls = 0;
+    const asked: string[] = [];
+    const names = new Set<unknown>();
+    const send: typeof fetch = async (input, init) => {
+      const url = String(input);
+      asked.push(`${init?.method} ${new URL(url).pathname}`);
+      if (url.endsWith('/retrieve_future') && polls++ < 8) {
+        return Response.json({ detail: 'Timeout waiting for result' }, { status: 408 });
+      }
+      if (init?.method === 'DELETE') return new Response(null, { status: 204 });
+      if (!url.endsWith('/save_weights')) return await foreign.fetch(input, init);
+      const { path, model_id } = JSON.parse(new TextDecoder().decode(init?.body as Uint8Array));
+      if (names.has(path)) return Response.json({ detail: 'already exists' }, { status: 409 });
+      names.add(path);
+      return Response.json({ path: `tinker://${model_id}/weights/${path}` });
+    };
+    const remote = await connect({ recoverySteps: 1, lookSeconds: 0.01, fetch: send }, foreign);
+    for (let step = 0; step < 3; step++) {
+      await remote.forwardBackward(await groupBatch(step, { image: false }), plainLoss);
+      await remote.optimizerStep({ learningRate: 1e-3 });
+    }
+    expect(names.size).toBe(3);
+    const deleted = asked.filter((one) => one.startsWith('DELETE'));
+    expect(deleted).toHaveLength(2);
+    expect(deleted[0]).toMatch(/training_runs\/.+\/checkpoints\/weights\/.+-recovery-0$/);
+    await remote.dispose();
+    foreign.dispose();
+  });
+
+  it('samples with a number for each request, which other servers ask for', async () => {
+    const foreign = new ForeignServer(device);
+    const numbers: unknown[] = [];
+    const send: typeof fetch = async (input, init) => {
+      const path = new URL(String(input)).pathname;
+      const body = () => JSON.parse(new TextDecoder().decode(init?.body as Uint8Array));
+      if (path.endsWith('/save_weights_for_sampler')) {
+        return Response.json({ path: `tinker://m/${body().path}` });
+      }
+      if (path.endsWith('/create_sampling_session')) {
+        return Response.json({ sampling_session_id: 's' });
+      }
+      if (!path.endsWith('/asample')) return await foreign.fetch(input, init);
+      numbers.push(body().seq_id);
+      return Response.json({
+        sequences: [{ tokens: [7], logprobs: [-1], stop_reason: 'length' }],
+      });
+    };
+    const remote = await connect({ fetch: send }, foreign);
+    const prompt = processor.encodePrompt([{ kind: 'text', text: 'Which digit?' }]);
+    const how = { maxTokens: 1, stop: [], temperature: 1, seed: [1, 2] as const };
+    for (const conversation of ['a', 'b']) await remote.sample({ ...prompt, ...how, conversation });
+    expect(numbers).toEqual([1, 2]);
     await remote.dispose();
     foreign.dispose();
   });

@@ -27,7 +27,8 @@ import type { TinkerModel } from '../client/tinker-model.ts';
 import { TinkerError } from '../wire/tinker-error.ts';
 import { hasRecord, readRecord, writeRecord } from './checkpoint-record.ts';
 import { forestRequest } from './forest-request.ts';
-import { accumulate, type LinearPath, linearData, plainPath } from './gradient-path.ts';
+import { GradientLine } from './gradient-line.ts';
+import { type LinearPath, plainPath } from './gradient-path.ts';
 import { type LearnerLink, type LinkOptions, openLink } from './learner-link.ts';
 import { wireStep } from './optimizer-fields.ts';
 import { gathered, pathData, spread } from './path-data.ts';
@@ -65,11 +66,13 @@ export class RemoteLearner implements TrainedPolicy {
   readonly #link: LearnerLink;
   readonly #options: RemoteLearnerOptions;
   readonly #sampler: RemoteSampler;
-  readonly #path: LinearPath;
+  readonly #gradients: GradientLine;
   /** Names of what is saved here are this learner's own. */
   readonly #run: string = randomUUID().slice(0, 8);
   #version = 0;
   #saves = 0;
+  /** Where everything was saved last for a loss alone. */
+  #recovery: string | undefined;
   #hasMoments = false;
   #isDisposed = false;
 
@@ -77,7 +80,7 @@ export class RemoteLearner implements TrainedPolicy {
     this.#link = link;
     this.#options = options;
     this.processor = options.processor;
-    this.#path = options.path ?? plainPath;
+    this.#gradients = new GradientLine(link, options.path ?? plainPath);
     this.#sampler = new RemoteSampler(options.processor);
   }
 
@@ -151,6 +154,7 @@ export class RemoteLearner implements TrainedPolicy {
   async optimizerStep(step: OptimizerStep): Promise<OptimizerStepResult> {
     const { isOurs } = this.#link.client;
     const { adam, optimizer } = wireStep(step, isOurs);
+    await this.#gradients.flush();
     const version = this.#version;
     const options = {
       ...(isOurs && { expectedVersion: version }),
@@ -323,23 +327,17 @@ export class RemoteLearner implements TrainedPolicy {
   ): Promise<Scores & { readonly loss: number }> {
     expectPlainTemperature(temperature);
     const rows = pathData(batch, this.processor.imageToken);
-    const trained = await this.#link.run(async (model) => {
-      const logprobs = await this.#pathLogprobs(model, rows);
-      const scores = estimated(gathered(rows, logprobs));
-      const { loss: value, gradLogprobs, gradEntropy, gradValues } = loss(scores);
-      if (gradEntropy?.some((gradient) => gradient !== 0)) {
-        throw unfit('entropy', 'the algorithm’s loss has a gradient for entropies (a coefficient)');
-      }
-      if (gradValues?.some((gradient) => gradient !== 0)) {
-        throw unfit('values', 'the algorithm trains values');
-      }
-      const data = linearData(this.#path, rows, gradLogprobs, logprobs);
-      await accumulate(model, this.#path, data);
-      return { scores, value, data };
-    });
-    const { data } = trained;
-    this.#link.journal.add((model) => accumulate(model, this.#path, data));
-    return { ...trained.scores, loss: trained.value };
+    const logprobs = await this.#link.run((model) => this.#pathLogprobs(model, rows));
+    const scores = estimated(gathered(rows, logprobs));
+    const { loss: value, gradLogprobs, gradEntropy, gradValues } = loss(scores);
+    if (gradEntropy?.some((gradient) => gradient !== 0)) {
+      throw unfit('entropy', 'the algorithm’s loss has a gradient for entropies (a coefficient)');
+    }
+    if (gradValues?.some((gradient) => gradient !== 0)) {
+      throw unfit('values', 'the algorithm trains values');
+    }
+    await this.#gradients.add({ rows, gradLogprobs, logprobs });
+    return { ...scores, loss: value };
   }
 
   async #scoreBy(
@@ -375,10 +373,16 @@ export class RemoteLearner implements TrainedPolicy {
     return await this.#link.run((model) => model.saveWeights(name, { optimizer }));
   }
 
-  /** Saves everything under one of two names, so that little stays behind. */
+  /** Saves everything, so that what was saved before is needed no more. */
   async #saveToRecover(): Promise<void> {
-    const name = `${this.#run}-recovery-${this.#saves++ % 2}`;
+    const { client } = this.#link;
+    // Ours overwrite, so two names do. Servers of others refuse a name that is taken.
+    const number = client.isOurs ? this.#saves++ % 2 : this.#saves++;
+    const name = `${this.#run}-recovery-${number}`;
     const { path } = await this.#link.run((model) => model.saveWeights(name, { optimizer: true }));
+    const before = this.#recovery;
+    this.#recovery = path;
     this.#link.journal.restart({ uri: path, hasOptimizer: true });
+    if (before !== undefined && !client.isOurs) await client.deleteCheckpoint(before);
   }
 }

@@ -40,6 +40,7 @@ export class RemoteSampler {
   readonly #processor: Processor;
   /** The session of a version, on servers whose samplers are pinned to saved weights. */
   #session: { readonly key: string; readonly id: Promise<string> } | undefined;
+  #requestCount = 0;
 
   constructor(processor: Processor) {
     this.#processor = processor;
@@ -52,6 +53,8 @@ export class RemoteSampler {
     if (!client.isOurs) this.#expectPlain(request);
     const body = {
       sampling_session_id: await this.#sessionOf(sampled, hasSampling),
+      // Servers of others tell requests of a session apart by it, and refuse those without.
+      ...(!client.isOurs && { seq_id: ++this.#requestCount }),
       num_samples: 1,
       prompt: { chunks: this.#chunks(request, hasSampling, client.isOurs) },
       sampling_params: paramsOf(request),

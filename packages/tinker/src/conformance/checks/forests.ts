@@ -68,8 +68,8 @@ export const forestsAreRows: ConformanceCheck = {
       const whole = await probe.norm();
       const again = await model.forwardForest(request);
       await model.backward(again.requestId, { gradLogprobs: gradient });
-      const against = gradient.map((value) => -value);
-      const data = linearData(plainPath, rows, against, logprobs);
+      const gradLogprobs = gradient.map((value) => -value);
+      const data = linearData(plainPath, { rows, gradLogprobs, logprobs });
       await model.forwardBackward(data, 'cross_entropy');
       const relative = (await probe.norm()) / whole;
       return `${said}; ${expectAtMost('gradients by', relative, bounds.gradient)}`;

@@ -31,7 +31,8 @@ export const fieldsOfOptimizer: ConformanceCheck = {
   name: 'learning rate, β₁, β₂, ε, weight decay and clipping have an effect',
   async run({ withModel, vocabulary, channel }) {
     return await withModel(async (model) => {
-      const effects = await measureEffects(new Probe(model), channel, vocabulary, true);
+      const probe = new Probe(model);
+      const effects = await measureEffects({ probe, channel, vocabulary, isLinear: true });
       const bad = effects.findings.find(({ isGood }) => !isGood);
       if (bad !== undefined) throw new ConformanceError(`${bad.name}: ${bad.detail}.`);
       return effects.findings.map(({ name }) => name).join(', ');
