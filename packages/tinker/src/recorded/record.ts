@@ -12,6 +12,7 @@ import {
 } from './recording.ts';
 import { untimed } from './replay.ts';
 
+/** The server to record, and under which name. */
 export interface RecorderOptions {
   /** Address of the server, without a path. */
   readonly to: string;
