@@ -49,9 +49,11 @@ export async function pack(folder, { hasNode, emulated }) {
   for (const name of libraries) {
     const from = join(built, name);
     if (!existsSync(from)) {
+      const run = emulated
+        ? 'Run `node native/build.mjs --tests`'
+        : 'With nvcc 12 or newer on the PATH run `SACCADE_CUDA=ON node native/build.mjs`';
       throw new PackError(
-        `${relative(root, from)} was not built. With nvcc 12 or newer on the PATH run ` +
-          '`SACCADE_CUDA=ON node native/build.mjs` at the root of the clone, then this again.',
+        `${relative(root, from)} was not built. ${run} at the root of the clone, then this again.`,
       );
     }
     copyStripped(from, join(folder, 'native', name));

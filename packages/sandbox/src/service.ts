@@ -33,7 +33,8 @@ export type SandboxService = Service;
 
 const routes =
   'GET /health, GET /metrics, POST /v1/sessions, POST /v1/sessions/:id/execute, ' +
-  'DELETE /v1/sessions/:id, POST /v1/drain, DELETE /v1/drain, POST /run_code, POST /run_jupyter, POST /get_observation';
+  'DELETE /v1/sessions/:id, POST /v1/drain, DELETE /v1/drain, POST /run_code, POST /run_jupyter, ' +
+  'POST /get_observation';
 
 /**
  * Listens and returns when it does.

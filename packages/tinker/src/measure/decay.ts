@@ -28,6 +28,7 @@ const STRONG = 0.5;
 /** A rate at which the other model learns something that decay can take from it. */
 const RATE = 1e-3;
 
+/** Takes steps without a gradient, with weight decay and without. */
 export async function measureDecay(options: DecayOptions): Promise<Decay> {
   const { probe, bystander, row, weights, channel, nothing } = options;
   if (bystander !== undefined) {

@@ -34,10 +34,13 @@ export interface EffectsOptions {
   readonly vocabulary: number;
   /** Whether gradients cancel; else only the direction is looked at. */
   readonly isLinear: boolean;
+  /** What is known to divide the gradient of a row. Default 1. */
+  readonly divisor?: number;
 }
 
+/** Takes steps and looks at what they do to log-probs. */
 export async function measureEffects(options: EffectsOptions): Promise<Effects> {
-  const { probe, bystander, channel, vocabulary, isLinear } = options;
+  const { probe, bystander, channel, vocabulary, isLinear, divisor = 1 } = options;
   const row = probeRow(1, ROW_LENGTH, vocabulary);
   const w = weightsOf(row);
   const minus = w.map((value) => -value);
@@ -110,7 +113,7 @@ export async function measureEffects(options: EffectsOptions): Promise<Effects> 
     `clipped to a tenth it moved ${share.toPrecision(3)} as far`,
   );
   if (ignoredFields.includes('beta2')) return known;
-  const scale = NUDGE / nudged.along;
+  const scale = (divisor * NUDGE) / nudged.along;
   findings.push({
     name: 'size',
     isGood: Math.abs(scale - 1) < 0.1,

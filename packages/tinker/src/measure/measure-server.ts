@@ -91,7 +91,8 @@ export async function measureServer(
   findings.push(...(images?.findings ?? []));
   const effects = await scratch(202, async (model) => {
     const { channel, isLinear } = found;
-    const own = { probe: new Probe(model), channel, vocabulary, isLinear };
+    const divisor = found.linearity?.path?.perToken ? ROW_LENGTH : 1;
+    const own = { probe: new Probe(model), channel, vocabulary, isLinear, divisor };
     const measure = async (bystander?: Probe) =>
       await tried(findings, 'steps', () =>
         measureEffects({ ...own, ...(bystander && { bystander }) }),
@@ -185,9 +186,7 @@ function scaled(
 ): LinearPath | undefined {
   const scale = effects?.scale;
   if (path === undefined || scale === undefined) return path;
-  // The row of the measurement was divided by its positions too.
-  const own = scale * (path.perToken ? ROW_LENGTH : 1);
-  return Math.abs(own - 1) < 0.1 ? path : { ...path, scale: own };
+  return Math.abs(scale - 1) < 0.1 ? path : { ...path, scale };
 }
 
 /** Norms of the same gradient for two random adapters: alike only where whole weights train. */
