@@ -254,7 +254,7 @@ async function losses() {
   check('a run ends though a rank and a sandbox are killed', await until(isOver, 900));
   const { state } = look().jobs.find((each) => each.name === name);
   check(
-    `as if nothing had been: ${state}`,
+    `with exit status 0: ${state}`,
     state === 'finished',
     readFileSync(log, 'utf8').slice(-3000),
   );
