@@ -1,8 +1,9 @@
 /** Ends a cluster: its jobs, then its supervisor with all parts, then whatever should be left. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isRunning, type ProcessIdentity } from '@saccade/core/processes';
 import { endJobs } from './jobs.ts';
-import { findMarked, isRunning, type ProcessIdentity, signal, waitUntil } from './processes.ts';
+import { findMarked, signal, waitUntil } from './processes.ts';
 import { type ClusterPaths, type ClusterState, readState, writeWhole } from './state.ts';
 
 /** What an end came to. */

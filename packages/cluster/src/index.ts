@@ -10,7 +10,6 @@ export { findJob, type Job, type JobRequest, listJobs, startJob, stopJob } from 
 export { type FollowOptions, followLog, lastLines, listLogs, logFile } from './logs.ts';
 export { collectMetrics, type Exposition, joinExpositions } from './metrics.ts';
 export type { ClusterPlan, Group, PartPlan } from './plan.ts';
-export type { ProcessIdentity } from './processes.ts';
 export type { Environment } from './python.ts';
 export {
   runningCluster,

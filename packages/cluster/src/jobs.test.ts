@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { identifyProcess, isRunning } from '@saccade/core/processes';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { endCluster } from './end-cluster.ts';
 import { findJob, type Job, listJobs, startJob, stopJob } from './jobs.ts';
 import { followLog, lastLines, listLogs, logFile } from './logs.ts';
 import { MARK } from './plan.ts';
-import { findMarked, identify, isRunning, waitUntil } from './processes.ts';
+import { findMarked, waitUntil } from './processes.ts';
 import { type ClusterPaths, findCluster, pathsOf, readState } from './state.ts';
 
 let folder: string;
@@ -99,19 +100,12 @@ it('ends jobs and whatever carries the mark of the cluster, and nothing else', a
     expect(report).toEqual({ wasUp: true, jobs: ['job-1'], leftovers: 1 });
     expect(isRunning(job.process)).toBe(false);
     expect(marked.signalCode ?? 'gone').toMatch(/SIGKILL|gone/);
-    expect(isRunning(identify(other.pid ?? 0))).toBe(true);
+    expect(isRunning(identifyProcess(other.pid ?? 0))).toBe(true);
     expect(await endCluster(paths)).toEqual({ wasUp: false, jobs: [], leftovers: 0 });
   } finally {
     other.kill('SIGKILL');
   }
 }, 60_000);
-
-it('takes no other process for one whose number it got', () => {
-  const here = identify(process.pid);
-  expect(isRunning(here)).toBe(true);
-  expect(isRunning({ ...here, started: '1' })).toBe(process.platform !== 'linux');
-  expect(isRunning({ pid: 2 ** 30, started: null })).toBe(false);
-});
 
 it('finds the only cluster, and asks which one where there are several', () => {
   expect(findCluster(folder).directory).toBe(paths.directory);

@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ConfigError, StateError } from '@saccade/core';
+import { identifyProcess, isRunning, type ProcessIdentity } from '@saccade/core/processes';
 import { z } from '@saccade/core/settings';
 import { MARK } from './plan.ts';
-import { identify, isRunning, type ProcessIdentity, signal, waitUntil } from './processes.ts';
+import { signal, waitUntil } from './processes.ts';
 import type { Environment } from './python.ts';
 import { type ClusterPaths, writeWhole } from './state.ts';
 
@@ -56,7 +57,7 @@ export function startJob(paths: ClusterPaths, clusterId: string, request: JobReq
   });
   closeSync(output);
   child.unref();
-  const process = identify(child.pid ?? 0);
+  const process = identifyProcess(child.pid ?? 0);
   const job = { name, command: [...command], cwd, log, process, began: Date.now() / 1000 };
   writeWhole(join(paths.jobs, `${name}.json`), job);
   return { ...job, state: 'running' };

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { identifyProcess } from '@saccade/core/processes';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { checkCluster } from './cluster-file.ts';
-import { identify } from './processes.ts';
 import { startCluster } from './start-cluster.ts';
 import { type ClusterState, pathsOf, writeWhole } from './state.ts';
 
@@ -59,7 +59,7 @@ it('refuses a second start while the first is under way, and takes the place of 
   const paths = pathsOf(folder, 'saccade');
   mkdirSync(paths.directory);
   const lock = join(paths.directory, 'up.lock');
-  writeFileSync(lock, JSON.stringify(identify(process.pid)));
+  writeFileSync(lock, JSON.stringify(identifyProcess(process.pid)));
   await expect(start('/nowhere/python3')).rejects.toThrow(/is being started by another command/);
   writeFileSync(lock, JSON.stringify({ pid: process.pid, started: '1' }));
   await expect(start('/nowhere/python3')).rejects.toThrow(/There is no Python/);
@@ -71,7 +71,7 @@ it('does nothing where the same cluster is up, and refuses another of its name',
   // This very process stands for a supervisor that runs.
   const state: ClusterState = {
     ...{ format: 1, id: 'x', name: 'saccade', phase: 'up', reason: null, began: 0, written: 0 },
-    supervisor: identify(process.pid),
+    supervisor: identifyProcess(process.pid),
     ...{ ray: { version: '2.58.0', address: null }, parts: [] },
   };
   mkdirSync(paths.directory);

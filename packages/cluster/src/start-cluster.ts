@@ -5,11 +5,11 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, type EventSink, StateError } from '@saccade/core';
+import { identifyProcess, isRunning, type ProcessIdentity } from '@saccade/core/processes';
 import { type ClusterFile, isOpen } from './cluster-file.ts';
 import { endCluster } from './end-cluster.ts';
 import { lastLines } from './logs.ts';
 import { type ClusterPlan, MARK, planCluster } from './plan.ts';
-import { identify, isRunning, type ProcessIdentity } from './processes.ts';
 import { checkPython, type Environment, pythonEnvironment } from './python.ts';
 import { type ClusterPaths, type ClusterState, pathsOf, readState, writeWhole } from './state.ts';
 
@@ -110,7 +110,7 @@ async function start(options: StartOptions, paths: ClusterPaths): Promise<Cluste
   // A Python that went since it was looked at; the wait below finds no process.
   child.once('error', () => {});
   child.unref();
-  const supervisor = identify(child.pid ?? 0);
+  const supervisor = identifyProcess(child.pid ?? 0);
   // Known before it has written anything, so that `down` finds it at once.
   writeWhole(join(paths.directory, 'supervisor.json'), supervisor);
   try {
@@ -168,7 +168,7 @@ function notStarted(name: string, paths: ClusterPaths, state: ClusterState): Sta
 function lock(path: string, name: string): () => void {
   for (let attempt = 0; ; attempt++) {
     try {
-      writeFileSync(path, JSON.stringify(identify(process.pid)), { flag: 'wx' });
+      writeFileSync(path, JSON.stringify(identifyProcess(process.pid)), { flag: 'wx' });
       return () => rmSync(path, { force: true });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 0) throw error;

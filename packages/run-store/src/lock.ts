@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import { StateError } from '@saccade/core';
 import { makeDirectories, removeQuietly, writeAll } from './durable-files.ts';
 import { type FileSystem, type FileSystemOption, nodeFileSystem } from './file-system.ts';
-import { mayBeAlive, type ProcessIdentity, thisProcess } from './process-identity.ts';
+import { type HolderProcess, mayBeAlive, thisProcess } from './process-identity.ts';
 import { StoreError, storeError } from './store-error.ts';
 
-interface Holder extends ProcessIdentity {
+interface Holder extends HolderProcess {
   /** Names this lock, not the process. */
   readonly id: string;
 }

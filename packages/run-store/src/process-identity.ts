@@ -1,8 +1,10 @@
-/** Names a process so that no later one is taken for it: process ids are used again. */
+/** Names the process that holds a run directory, on whatever machine and after whatever start of it. */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { identifyProcess, isRunning } from '@saccade/core/processes';
 
-export interface ProcessIdentity {
+/** A process as a lock names it: directories may be shared between machines. */
+export interface HolderProcess {
   readonly pid: number;
   /** When it was started, as the system counts; empty where that is not known. */
   readonly startedAt: string;
@@ -11,46 +13,27 @@ export interface ProcessIdentity {
   readonly host: string;
 }
 
-function readOrEmpty(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return '';
-  }
-}
-
-/** Clock ticks from the start of the machine to that of the process. */
-function startOf(pid: number): string {
-  const stat = readOrEmpty(`/proc/${pid}/stat`);
-  // The name of the program stands in parentheses and may hold anything.
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-}
-
-export function thisProcess(): ProcessIdentity {
+export function thisProcess(): HolderProcess {
   return {
     pid: process.pid,
-    startedAt: startOf(process.pid),
-    boot: readOrEmpty('/proc/sys/kernel/random/boot_id'),
+    startedAt: identifyProcess(process.pid).started ?? '',
+    boot: bootOf(),
     host: hostname(),
   };
 }
 
 /** Whether a process may still run. One on another machine may, as nobody here can know. */
-export function mayBeAlive({ pid, startedAt, boot, host }: ProcessIdentity): boolean {
-  const here = thisProcess();
-  if (host !== '' && host !== here.host) return true;
-  if (boot !== '' && here.boot !== '' && boot !== here.boot) return false;
-  if (!exists(pid)) return false;
-  const start = startOf(pid);
-  return startedAt === '' || start === '' || start === startedAt;
+export function mayBeAlive({ pid, startedAt, boot, host }: HolderProcess): boolean {
+  if (host !== '' && host !== hostname()) return true;
+  const booted = bootOf();
+  if (boot !== '' && booted !== '' && boot !== booted) return false;
+  return isRunning({ pid, started: startedAt === '' ? null : startedAt });
 }
 
-/** One of another user counts. */
-function exists(pid: number): boolean {
+function bootOf(): string {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
   }
 }

@@ -1,17 +1,18 @@
 /** Temporary directories that bear their owner's number, so that the next one cleans up after it. */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readlinkSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { identifyProcess, isRunning } from '@saccade/core/processes';
 import { pythonSources } from './python-environment.ts';
 
 const prefix = 'saccade-';
 
 /** How the names of what this process makes begin. */
 export function ownedPrefix(kind: string): string {
-  return `${prefix}${kind}-${namespace()}-${process.pid}-${startOf(process.pid) ?? 0}-`;
+  return `${prefix}${kind}-${namespace()}-${process.pid}-${identifyProcess(process.pid).started ?? 0}-`;
 }
 
 /**
@@ -21,10 +22,9 @@ export function ownedPrefix(kind: string): string {
 export function isAbandoned(name: string): boolean {
   const found = new RegExp(`^${prefix}[a-z]+-${namespace()}-(\\d+)-(?:(\\d+)-)?`).exec(name);
   if (found === null) return false;
-  const pid = Number(found[1]);
-  if (isGone(pid)) return true;
-  const [named, now] = [Number(found[2] ?? 0), startOf(pid)];
-  return named > 0 && now !== undefined && now !== named;
+  const [, pid, started] = found;
+  const isKnown = started !== undefined && started !== '0';
+  return !isRunning({ pid: Number(pid), started: isKnown ? started : null });
 }
 
 export async function makeTemporary(kind: string): Promise<string> {
@@ -60,30 +60,11 @@ export async function removeTree(path: string, python?: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
 }
 
-/** When a process started, in ticks since the machine did; undefined where that cannot be seen. */
-function startOf(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Containers may share a temporary directory, and number their processes each for itself. */
 function namespace(): string {
   try {
     return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
   } catch {
     return '0';
-  }
-}
-
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
