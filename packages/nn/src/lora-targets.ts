@@ -22,12 +22,18 @@ export function targetedLayers(
   const tests = targets.map((target) => testOf(target));
   targets.forEach((target, i) => {
     if (layers.some((layer) => tests[i]?.(layer))) return;
+    if (layers.length === 0) {
+      throw new ConfigError(
+        field,
+        `${field}: got ${JSON.stringify(target)}, but the model has no linear layers there. Leave it out.`,
+      );
+    }
     const ends = [...new Set(layers.map((layer) => layer.slice(layer.lastIndexOf('.') + 1)))];
     throw new ConfigError(
       field,
       `${field}: expected names of linear layers, got ${JSON.stringify(target)}, which matches ` +
         `none. Use ends of names (${ends.join(', ')}), a regular expression over whole names ` +
-        `such as ${JSON.stringify(layers[0] ?? '')}, or "all-linear".`,
+        `such as ${JSON.stringify(layers[0])}, or "all-linear".`,
     );
   });
   return layers.filter((layer) => tests.some((test) => test(layer)));

@@ -1,57 +1,33 @@
-// Compares adapters with peft, in both directions and over a step of AdamW, and the cache of
-// downloaded models with huggingface_hub. `check.mjs` calls it.
+// Compares adapters with peft for every architecture: ours opened there, a step of AdamW of every
+// matrix, and adapters made there opened and saved again here. `check.mjs` calls it.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { randomAt } from '@saccade/core';
 import { readSafetensors } from '@saccade/nn/files';
 import { createOptimizer } from '@saccade/optim';
-import {
-  createLocalPolicy,
-  loadLocalPolicy,
-  nanoConfig,
-  QwenProcessor,
-  qwen2_5_vl,
-  qwenImageProcessor,
-  trainTokenizer,
-} from '@saccade/policy';
-import sharp from 'sharp';
+import { createLocalPolicy, loadLocalPolicy, readModel } from '@saccade/policy';
+import { distance, ids, norm, processor, randomize, written } from './architectures.mjs';
+import { contextsOf } from './contexts.mjs';
+import { shapes } from './shapes.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const GATE = 1e-4;
-// Relative to the largest element of each matrix.
+// Relative, in the Frobenius norm of each matrix: where a gradient is as small as AdamW's ε, its rounding shows.
 const STEP_GATE = 1e-5;
 const ADAMW = { lr: 1e-3, betas: [0.9, 0.999], eps: 1e-8, weight_decay: 0.1 };
 
-const processor = new QwenProcessor(trainTokenizer(['Which digit is hidden? '], 300), {
-  ...qwenImageProcessor,
-  maxPixels: 112 * 112,
-});
-const model = qwen2_5_vl.model(nanoConfig(300, processor.tokens));
-const lora = {
+/** Every linear layer of every part that a model has. */
+const loraFor = (hasVision) => ({
   rank: 4,
   alpha: 6,
   rsLora: false,
-  targets: { language: ['all-linear'], merger: ['mlp.2'], vision: ['attn.qkv', 'down_proj'] },
-};
-
-async function makePrompt() {
-  const random = randomAt(1, 'pixels');
-  const [width, height] = [140, 84];
-  const pixels = Buffer.from(
-    Uint8Array.from({ length: width * height * 3 }, () => random.integer(256)),
-  );
-  const png = await sharp(pixels, { raw: { width, height, channels: 3 } })
-    .png()
-    .toBuffer();
-  const image = await processor.prepareImage(png);
-  return processor.encodePrompt([
-    { kind: 'image', image },
-    { kind: 'text', text: 'Which digit is hidden here?' },
-  ]);
-}
+  targets: {
+    language: ['all-linear'],
+    ...(hasVision && { merger: ['all-linear'], vision: ['all-linear'] }),
+  },
+});
 
 function readFloats(path) {
   const bytes = readFileSync(path);
@@ -66,115 +42,128 @@ function largestDifference(a, b) {
   }, 0);
 }
 
-/** The largest difference of a matrix, relative to its largest element, over all matrices. */
+/** The largest relative difference of a matrix of two adapters, and how many matrices they have. */
 async function adapterDifference(ours, theirs) {
   const file = 'adapter_model.safetensors';
   const [own, other] = [
     await readSafetensors(join(ours, file)),
     await readSafetensors(join(theirs, file)),
   ];
-  if ([...own.keys()].sort().join() !== [...other.keys()].sort().join()) return Infinity;
-  let worst = 0;
-  for (const [name, { data }] of own) {
-    const scale = data.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-    worst = Math.max(worst, largestDifference(data, other.get(name).data) / scale);
+  const [ownNames, otherNames] = [own, other].map((one) => [...one.keys()].sort().join());
+  if (ownNames !== otherNames) throw new Error(`Ours: ${ownNames}\nTheirs: ${otherNames}`);
+  const errors = [...own].map(([name, { data }]) => {
+    const reference = other.get(name).data;
+    return distance(data, reference) / norm(reference);
+  });
+  return { worst: Math.max(...errors), count: own.size };
+}
+
+/** The first shape of an architecture in shards of bf16, with a text, or with an image. */
+async function saveBase(root, architecture, device) {
+  const [shape] = shapes[architecture];
+  const directory = join(root, architecture);
+  mkdirSync(directory);
+  const model = readModel({ ...shape.config, ...ids });
+  const contexts = contextsOf(shape, model, processor.tokens, {});
+  const { tokens, images } = contexts.find(({ images }) => images.length === 1) ?? contexts[1];
+  const base = createLocalPolicy({ device, model, processor, seed: 3, dtype: 'bf16' });
+  randomize(base, 3);
+  await base.save(join(directory, 'model'), { maxShardBytes: 100_000 });
+  base.dispose();
+  const rows = Int32Array.from({ length: tokens.length - 1 }, (_, i) => i);
+  const weights = Float32Array.from(rows, (i) => Math.cos(i));
+  const inputs = { ...written(directory, { tokens, images }), weights: [...weights], adamw: ADAMW };
+  writeFileSync(join(directory, 'inputs.json'), JSON.stringify(inputs));
+  const segment = { tokens, images: images.map(({ image }) => image), parent: -1 };
+  const batch = { segments: [segment], rows, targets: Int32Array.from(tokens.slice(1)) };
+  return { architecture, directory, batch, weights, hasVision: images.length > 0 };
+}
+
+/** An adapter of ours away from B = 0, where A has no gradient; its log-probs and a step of it. */
+async function trainOurs({ directory, batch, weights, hasVision }, device) {
+  const policy = await loadLocalPolicy({
+    ...{ device, directory: join(directory, 'model'), dtype: 'f32' },
+    ...{ lora: loraFor(hasVision), seed: 5 },
+  });
+  try {
+    const loss = () => ({ loss: 0, gradLogprobs: weights });
+    const [beta1, beta2] = ADAMW.betas;
+    const settings = {
+      ...{ beta1, beta2, eps: ADAMW.eps, weightDecay: ADAMW.weight_decay },
+      maxGradNorm: 0,
+    };
+    const optimizer = createOptimizer({ name: 'adamw', settings });
+    await policy.forwardBackward(batch, loss);
+    await policy.optimizerStep({ learningRate: 0.05, optimizer });
+    policy.resetOptimizer();
+    await policy.save(join(directory, 'ours'));
+    const { logprobs } = await policy.forwardBackward(batch, loss);
+    await policy.optimizerStep({ learningRate: ADAMW.lr, optimizer });
+    await policy.save(join(directory, 'own-step'));
+    return logprobs;
+  } finally {
+    policy.dispose();
   }
-  return worst;
+}
+
+/** The adapter that peft made: its log-probs here, and what is saved of it. */
+async function openTheirs({ directory, batch }, device) {
+  const policy = await loadLocalPolicy({
+    ...{ device, directory: join(directory, 'model'), dtype: 'f32' },
+    adapterDirectory: join(directory, 'theirs'),
+  });
+  try {
+    const { logprobs } = await policy.score(batch);
+    await policy.save(join(directory, 'again'));
+    return logprobs;
+  } finally {
+    policy.dispose();
+  }
 }
 
 /** Reports each comparison with what it found and what it may find. */
 export async function checkAdapters(device, python, report) {
-  const directory = mkdtempSync(join(tmpdir(), 'saccade-adapters-'));
-  const at = (name) => join(directory, name);
-  const call = (mode, folder = directory) =>
-    execFileSync(python, [join(here, 'adapters.py'), mode, folder], {
+  const root = mkdtempSync(join(tmpdir(), 'saccade-adapters-'));
+  try {
+    const ours = new Map();
+    const bases = [];
+    for (const architecture of Object.keys(shapes)) {
+      const base = await saveBase(root, architecture, device);
+      bases.push(base);
+      ours.set(architecture, await trainOurs(base, device));
+    }
+    execFileSync(python, [join(here, 'adapters.py'), ...bases.map(({ directory }) => directory)], {
       stdio: ['ignore', 'pipe', 'pipe'],
       encoding: 'utf8',
       env: { ...process.env, HF_HUB_OFFLINE: '1', TRANSFORMERS_VERBOSITY: 'error' },
     });
-  try {
-    const { tokens, images } = await makePrompt();
-    const [image] = images;
-    const batch = {
-      segments: [{ tokens, images, parent: -1 }],
-      rows: Int32Array.from({ length: tokens.length - 1 }, (_, i) => i),
-      targets: tokens.slice(1),
-    };
-    const weights = Float32Array.from(batch.rows, (i) => Math.cos(i));
-    writeFileSync(at('patches.f32'), image.patches);
-    const inputs = {
-      tokens: [...tokens],
-      weights: [...weights],
-      patchDim: image.patches.length / (image.gridHeight * image.gridWidth),
-      gridHeight: image.gridHeight,
-      gridWidth: image.gridWidth,
-      adamw: ADAMW,
-    };
-    writeFileSync(at('inputs.json'), JSON.stringify(inputs));
-
-    const base = createLocalPolicy({ device, model, processor, seed: 3, dtype: 'bf16' });
-    await base.save(at('model'), { maxShardBytes: 1_000_000 });
-    base.dispose();
-    const policy = await loadLocalPolicy({
-      device,
-      directory: at('model'),
-      dtype: 'f32',
-      lora,
-      seed: 5,
-    });
-    const loss = () => ({ loss: 0, gradLogprobs: weights });
-    const optimizer = createOptimizer({
-      name: 'adamw',
-      settings: {
-        beta1: ADAMW.betas[0],
-        beta2: ADAMW.betas[1],
-        eps: ADAMW.eps,
-        weightDecay: ADAMW.weight_decay,
-        maxGradNorm: 0,
-      },
-    });
-    // Away from B = 0, where A has no gradient.
-    await policy.forwardBackward(batch, loss);
-    await policy.optimizerStep({ learningRate: 0.05, optimizer });
-    policy.resetOptimizer();
-    await policy.save(at('ours'));
-    call('read');
-    const { logprobs } = await policy.forwardBackward(batch, loss);
-    report(
-      'our adapter on bf16 shards in peft, log-probs',
-      largestDifference(logprobs, readFloats(at('logprobs.f32'))),
-      GATE,
-    );
-    await policy.optimizerStep({ learningRate: ADAMW.lr, optimizer });
-    await policy.save(at('own-step'));
-    report(
-      'a step of AdamW on every matrix of an adapter, as torch’s',
-      await adapterDifference(at('own-step'), at('stepped')),
-      STEP_GATE,
-    );
-    policy.dispose();
-
-    call('write');
-    const theirs = await loadLocalPolicy({
-      device,
-      directory: at('model'),
-      dtype: 'f32',
-      adapterDirectory: at('theirs'),
-    });
-    const scores = await theirs.score(batch);
-    report(
-      'peft’s adapter here, log-probs',
-      largestDifference(scores.logprobs, readFloats(at('logprobs.f32'))),
-      GATE,
-    );
-    await theirs.save(at('again'));
-    report(
-      'peft’s adapter here, saved again',
-      await adapterDifference(at('again'), at('theirs')),
-      0,
-    );
-    theirs.dispose();
+    for (const base of bases) {
+      const { architecture, directory } = base;
+      const at = (name) => join(directory, name);
+      report(
+        `${architecture}: our adapter on bf16 shards in peft, log-probs`,
+        largestDifference(ours.get(architecture), readFloats(at('read.f32'))),
+        GATE,
+      );
+      const step = await adapterDifference(at('own-step'), at('stepped'));
+      report(
+        `${architecture}: a step of AdamW on the ${step.count} matrices of an adapter, as torch’s`,
+        step.worst,
+        STEP_GATE,
+      );
+      report(
+        `${architecture}: peft’s adapter here, log-probs`,
+        largestDifference(await openTheirs(base, device), readFloats(at('write.f32'))),
+        GATE,
+      );
+      const again = await adapterDifference(at('again'), at('theirs'));
+      report(
+        `${architecture}: peft’s adapter of ${again.count} matrices here, saved again`,
+        again.worst,
+        0,
+      );
+    }
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true });
   }
 }

@@ -28,9 +28,11 @@ const GATE = 1e-4;
 /** Of the mean norm of a model's gradients: what is smaller in float64 is zero, but for rounding. */
 const ZERO = 1e-8;
 
-const processor = new QwenProcessor(trainTokenizer(['which '], 300), qwenImageProcessor);
+/** The tokens of all models here; images come as patches. */
+export const processor = new QwenProcessor(trainTokenizer(['which '], 300), qwenImageProcessor);
 const { imageToken, videoToken, visionStartToken, visionEndToken } = processor.tokens;
-const ids = {
+/** Fields of a `config.json` that name them. */
+export const ids = {
   image_token_id: imageToken,
   video_token_id: videoToken,
   vision_start_token_id: visionStartToken,
@@ -108,13 +110,13 @@ function theirs(arrays, { stored, part }) {
   return data.subarray(part.index * size, (part.index + 1) * size);
 }
 
-function norm(values) {
+export function norm(values) {
   let sum = 0;
   for (const value of values) sum += value * value;
   return Math.sqrt(sum);
 }
 
-function distance(a, b) {
+export function distance(a, b) {
   if (a === undefined || b === undefined || a.length !== b.length) return Number.NaN;
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] - b[i]) ** 2;
@@ -150,7 +152,7 @@ function compare(ours, arrays, doubles, model) {
 }
 
 /** Writes a context's images below a directory; the context as the Python side reads it. */
-function written(directory, { images, ...rest }) {
+export function written(directory, { images, ...rest }) {
   return {
     ...rest,
     tokens: [...rest.tokens],

@@ -212,4 +212,5 @@ def main(path):
         print(directory, flush=True)
 
 
-main(Path(sys.argv[1]))
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -14,7 +14,7 @@ const SHOWN_CHARACTERS = 1200;
 const ownStyle = `
 .funnel { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 .funnel th, .funnel td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid var(--rule); vertical-align: top; }
-.funnel td.count { text-align: right; white-space: nowrap; }
+.funnel .count { text-align: right; white-space: nowrap; }
 .bar { display: inline-block; height: .7rem; background: var(--one); border-radius: 2px; min-width: 1px; vertical-align: middle; }
 .bars { display: grid; grid-template-columns: max-content 1fr max-content; gap: .15rem .6rem; font-size: .82rem; align-items: center; font-variant-numeric: tabular-nums; }
 .examples { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1rem; }
@@ -75,7 +75,7 @@ function funnel({ steps }: Statistics): Html {
     return html`<tr><th scope="row">${step}</th><td class="count">${given}</td><td class="count">${kept}</td>
 <td class="count">${given === 0 ? '–' : `${Math.round(100 * share)} %`}</td><td>${dropped.join('; ') || 'nothing dropped'}</td></tr>`;
   });
-  return html`<table class="funnel"><thead><tr><th scope="col">step</th><th scope="col">given</th><th scope="col">kept</th><th scope="col">share</th><th scope="col">dropped, by reason</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return html`<table class="funnel"><thead><tr><th scope="col">step</th><th scope="col" class="count">given</th><th scope="col" class="count">kept</th><th scope="col" class="count">share</th><th scope="col">dropped, by reason</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
 function factTable({ facts }: Statistics): Html {

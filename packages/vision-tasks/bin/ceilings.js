@@ -26,7 +26,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { visionTaskSets } from '@saccade/vision-tasks';
-import { framesOf } from '../quality/avi-frames.mjs';
+import { imagesOf } from '../quality/avi-frames.mjs';
 import { mergeCeilings, printed, rowsOf } from '../quality/ceilings-table.mjs';
 import { openEyes, shrunk } from '../quality/eyes.mjs';
 import { isRight as isPlainlyRight } from '../quality/is-right.mjs';
@@ -73,19 +73,6 @@ function mostCommon(texts) {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
 }
 
-/** The images of a task, or frames of its film at equal distances. */
-function imagesOf({ images, videos = [] }) {
-  const [video] = videos;
-  if (video === undefined) return images;
-  const { encoded, width, height, frameCount } = video;
-  const frames = framesOf(encoded);
-  const count = Math.min(frameCount, Number(values.frames));
-  return Array.from({ length: count }, (_, index) => {
-    const png = frames[Math.floor(((index + 0.5) * frameCount) / count)];
-    return { name: `frame_${index}`, png, width, height };
-  });
-}
-
 const eyes = await openEyes(tools);
 try {
   const blind = await blindAnswers(Number(values.train));
@@ -94,7 +81,7 @@ try {
   for (let index = 0; index < Number(values.tasks) && Date.now() < end; index++) {
     const task = await taskSet.task('heldOut', index);
     const { question } = task;
-    const images = imagesOf(task);
+    const images = imagesOf(task, Number(values.frames));
     const guess = blind.get(questionType(task)) ?? blind.get('');
     const small = await Promise.all(images.map((image) => shrunk(image, Number(values.glance))));
     const seen = (await answer({ question, images: small }, eyes)) ?? guess;

@@ -5,7 +5,8 @@
  *   node packages/vision-tasks/bin/samples.js [FAMILY ...] [--tasks N] [--out FOLDER]
  *
  * Without names all families are drawn. Of the first tasks those are taken whose kinds and operations differ.
- * Images are shrunk to columns. Where what decides is small, a part around it stands below.
+ * Images are shrunk to columns. Where what decides is small, a part around it stands below. A film is shown
+ * as frames at equal distances.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { visionTaskSets } from '@saccade/vision-tasks';
 import sharp from 'sharp';
 import { Drawing } from '../dist/rendering/drawing.js';
+import { imagesOf } from '../quality/avi-frames.mjs';
 import { extentOf, GAP, linesOf, place, scaled } from '../quality/sheet.mjs';
 
 const { values, positionals } = parseArgs({
@@ -25,6 +27,8 @@ const { values, positionals } = parseArgs({
 });
 const COLUMNS = 3;
 const COLUMN = 500;
+/** Frames of a film, and how many stand beside each other. */
+const [FRAMES, FRAMES_IN_ROW] = [12, 4];
 /** Tallest image and tallest enlarged part, in pixels of the sheet. */
 const [TALLEST, TALLEST_PART] = [420, 240];
 /** A part is narrower and lower than this share of the image, and as wide and tall as the others. */
@@ -89,11 +93,22 @@ async function row({ images }, parts, tallest, enlargement) {
 }
 
 async function tileOf(task) {
+  const { difficulty } = task.metadata;
+  return { rows: await rowsOf(task), lines: linesOf(task, COLUMN, `(difficulty ${difficulty})`) };
+}
+
+async function rowsOf(task) {
+  const images = imagesOf(task, FRAMES);
+  if (images !== task.images) {
+    const rows = [];
+    for (let from = 0; from < images.length; from += FRAMES_IN_ROW) {
+      rows.push(row({ images: images.slice(from, from + FRAMES_IN_ROW) }, undefined, TALLEST, 1));
+    }
+    return await Promise.all(rows);
+  }
   const whole = await row(task, undefined, TALLEST, 1);
   const part = partOf(task);
-  const rows = part === undefined ? [whole] : [whole, await row(task, part, TALLEST_PART, 2)];
-  const { difficulty } = task.metadata;
-  return { rows, lines: linesOf(task, COLUMN, `(difficulty ${difficulty})`) };
+  return part === undefined ? [whole] : [whole, await row(task, part, TALLEST_PART, 2)];
 }
 
 /** Each tile goes to the column that is shortest. */

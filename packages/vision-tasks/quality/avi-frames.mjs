@@ -10,3 +10,16 @@ export function framesOf(encoded) {
   }
   return frames;
 }
+
+/** The images of a task, or frames of its film at equal distances. */
+export function imagesOf({ images, videos = [] }, most) {
+  const [video] = videos;
+  if (video === undefined) return images;
+  const { encoded, width, height, frameCount } = video;
+  const frames = framesOf(encoded);
+  const count = Math.min(frameCount, most);
+  return Array.from({ length: count }, (_, index) => {
+    const png = frames[Math.floor(((index + 0.5) * frameCount) / count)];
+    return { name: `frame_${index}`, png, width, height };
+  });
+}

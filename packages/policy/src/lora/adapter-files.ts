@@ -41,20 +41,34 @@ function transformersName({ storedAs: _, alternatives }: LanguageModel, layer: s
   return nested.sort((a, b) => b.length - a.length)[0] ?? layer;
 }
 
+/** Every module of a model by its name in transformers: those with parameters, and those around them. */
+function modulesOf(model: LanguageModel): ReadonlySet<string> {
+  const modules = new Set<string>();
+  for (const { name } of model.specs) {
+    const parameter = model.storedAs(name).name;
+    let module = transformersName(model, parentOf(parameter));
+    for (; module !== '' && !modules.has(module); module = parentOf(module)) modules.add(module);
+  }
+  return modules;
+}
+
+function parentOf(name: string): string {
+  return name.slice(0, Math.max(0, name.lastIndexOf('.')));
+}
+
 /** Writes an adapter as peft does; peft and engines open it on the base. */
 export async function writeAdapter(
   directory: string,
   adapter: Adapter,
   { model, fingerprint, dtype, ...base }: AdapterBase,
 ): Promise<void> {
-  const adapted = new Set(adapter.layers.map(({ name }) => name));
-  const others = storedLayers(model).filter(({ name }) => !adapted.has(name));
   const inTransformers = ({ name }: { readonly name: string }) => transformersName(model, name);
-  const config = formatPeftConfig(
-    adapter.layers.map((layer) => ({ name: inTransformers(layer), scale: layer.scale })),
-    others.map(inTransformers),
-    base,
-  );
+  const layers = adapter.layers.map((layer) => {
+    return { name: inTransformers(layer), scale: layer.scale };
+  });
+  const adapted = new Set(layers.map(({ name }) => name));
+  const others = [...modulesOf(model)].filter((name) => !adapted.has(name));
+  const config = formatPeftConfig(layers, others, base);
   const tensors = adapter.layers.flatMap((layer) => {
     const [own, theirs] = [loraNames(layer.name), loraNames(inTransformers(layer))];
     return [

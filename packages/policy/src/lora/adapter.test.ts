@@ -7,9 +7,12 @@ import { ConfigError, DataError } from '@saccade/core';
 import { readSafetensors, writeSafetensors } from '@saccade/nn/files';
 import { type Device, openDevice } from '@saccade/ops';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { architectures } from '../architecture-registry.ts';
 import { qwen2_5_vl } from '../architectures/qwen2_5_vl.ts';
 import { checkSampledEqualsScored, contractRequest, scoringBatch, squares } from '../contract.ts';
 import type { LocalPolicy } from '../local-policy.ts';
+import { partOf } from '../models/model-parts.ts';
+import { nanoSize } from '../models/model-size.ts';
 import { createLocalPolicy, loadLocalPolicy } from '../open-policy.ts';
 import {
   noiseImage,
@@ -18,7 +21,8 @@ import {
   tinyPolicy,
   tinyProcessor,
 } from '../tiny-policy.fixture.ts';
-import type { LoraSettings } from './adapter.ts';
+import { Adapter, adaptedLayers, type LoraSettings, storedLayers } from './adapter.ts';
+import { writeAdapter } from './adapter-files.ts';
 
 const lora: LoraSettings = {
   rank: 3,
@@ -26,6 +30,8 @@ const lora: LoraSettings = {
   rsLora: false,
   targets: { language: ['all-linear'], merger: ['mlp.0'], vision: ['qkv', 'down_proj'] },
 };
+
+const tinyTokens = { imageToken: 7, videoToken: 8, visionStartToken: 5, visionEndToken: 6 };
 
 let device: Device;
 let directory: string;
@@ -144,6 +150,28 @@ describe('a policy with an adapter', () => {
     const alone = await loadLocalPolicy({ device, directory: folder });
     expect(await scoresOf(alone)).toEqual(await scoresOf(first));
     for (const policy of [whole, first, second, alone]) policy.dispose();
+  });
+
+  // peft adapts every module whose name ends so, and refuses one that is no linear layer.
+  it.each(architectures.names)('names linear layers of %s alone to peft', async (name) => {
+    const unit = architectures.get(name);
+    const model = unit.model(unit.nano(300, tinyTokens, { ...nanoSize, layers: 2 }));
+    const parts = [...new Set(storedLayers(model).map((layer) => partOf(layer.name)))];
+    const targets = Object.fromEntries(parts.map((part) => [part, ['all-linear']]));
+    const adapter = Adapter.create(device, adaptedLayers(model, { ...lora, targets }), 1);
+    const folder = join(directory, name);
+    await writeAdapter(folder, adapter, { model, fingerprint: '', dtype: 'f32' });
+    adapter.dispose();
+    const config = JSON.parse(readFileSync(join(folder, 'adapter_config.json'), 'utf8'));
+    const linear = new Set(storedLayers(model).map((layer) => layer.name));
+    const prefixes = model.specs.flatMap((spec) => {
+      const words = model.storedAs(spec.name).name.split('.');
+      return words.map((_, i) => words.slice(0, i).join('.'));
+    });
+    for (const target of config.target_modules as readonly string[]) {
+      const named = prefixes.filter((one) => one === target || one.endsWith(`.${target}`));
+      expect(named.filter((one) => !linear.has(one))).toEqual([]);
+    }
   });
 
   it('saves an adapter of random weights with its base', async () => {

@@ -90,7 +90,7 @@ export interface PeftLayer {
  * Formats the configuration of an adapter.
  *
  * @param layers  those with an adapter
- * @param others  the other linear layers, which no target may name
+ * @param others  all other modules, which no target may name: peft takes any module that ends so
  */
 export function formatPeftConfig(
   layers: readonly PeftLayer[],

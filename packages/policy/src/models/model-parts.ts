@@ -4,7 +4,7 @@ import { ConfigError } from '@saccade/core';
 /** The decoder with its embedding and head, the layers that merge patches for it, the tower. */
 export type ModelPart = 'language' | 'merger' | 'vision';
 
-const MERGER = /(^|\.)(merger|deepstack_merger_list|multi_modal_projector)\./;
+const MERGER = /(^|\.)(merger|deepstack_merger_list|multi_modal_projector|connector)\./;
 const VISION = /(^|\.)(visual|vision_tower|vision_model)\./;
 
 /** The part that a parameter or layer belongs to. */
