@@ -72,9 +72,9 @@ def _matching(linear: list[str], head: str, target: str) -> list[str]:
 def add_adapter(model: nn.Module, config: LoraConfig) -> Any:
     """Adds an adapter in place, and returns peft's view of the model."""
     names = target_layers(model, config)
-    linear = [name for name, one in model.named_modules() if isinstance(one, nn.Linear)]
     ends = sorted({name.rsplit(".", 1)[-1] for name in names})
-    by_end = [name for name in linear if name.rsplit(".", 1)[-1] in ends]
+    # peft takes modules of any kind by their ends: "0" of a merger is a block of the tower too.
+    by_end = [name for name, _ in model.named_modules() if name.rsplit(".", 1)[-1] in ends]
     torch.manual_seed(config.seed or 0)
     peft_config = PeftConfig(
         r=config.rank,

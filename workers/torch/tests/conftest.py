@@ -32,6 +32,7 @@ SHORT_TESTS = (
     "a_forward_between",
     "training_goes_on_bit_for_bit",
     "peft_opens_an_adapter_with_the_same_logits[qwen2]",
+    "peft_opens_an_adapter_of_the_merger[qwen2_5_vl]",
 )
 
 

@@ -17,6 +17,7 @@ from saccade_worker.errors import ServerFault, UserError
 from saccade_worker.optimizer import StepSettings
 
 from .local import Local, forest_of
+from .tiny import WITH_IMAGES
 
 TOKENS = [3, 4, 5, 6, 7, 8, 9, 10]
 SETTINGS = StepSettings(1e-2, 0.9, 0.95, 1e-8, 0.1, 1.0)
@@ -121,6 +122,18 @@ def test_peft_opens_an_adapter_with_the_same_logits(tiny, tmp_path, kind):
         np.testing.assert_allclose(scores(model), expected, atol=2e-6)
     base_scores = Local(tiny(kind))
     assert np.abs(scores(base_scores) - scores(model)).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", WITH_IMAGES)
+def test_peft_opens_an_adapter_of_the_merger(tiny, tmp_path, kind):
+    # Layers in a list have numbers for names, as blocks of the tower do.
+    merger = r".*\.(merger|deepstack_merger_list|multi_modal_projector|connector)\..*"
+    model = Local(tiny(kind), lora=LoraConfig(rank=2, seed=3, targets=[merger]))
+    save(model, str(tmp_path / "adapter"))
+    base = AutoModelForImageTextToText.from_pretrained(tiny(kind), dtype=torch.float32)
+    adapted = PeftModel.from_pretrained(base, str(tmp_path / "adapter"))
+    trained = {name for name, _ in adapted.named_parameters() if "lora_" in name}
+    assert len(trained) == len(model.learner.snapshot())
 
 
 def test_a_damaged_checkpoint_is_refused_and_nothing_changes(tiny, tmp_path):
