@@ -135,6 +135,6 @@ function sound(
   const failure = trajectory?.failure === undefined ? '' : `: ${trajectory.failure.message}`;
   throw new DataError(
     `A demonstration of ${trajectory?.taskId} in ${name} ended with ${trajectory?.stopReason} ` +
-      `instead of an answer${failure}. ${advice}`,
+      `instead of an answer${failure.replace(/\.$/, '')}. ${advice}`,
   );
 }

@@ -147,6 +147,19 @@ async function compareConversations(directory, name, golden, inputs, frames, rep
   if (name === 'qwen2_5_vl') report(`${name}, videos, seconds per grid`, seconds, 1e-9);
 }
 
+/** Models of text alone: the conversations without images, whose contents are texts to their templates. */
+async function compareTexts(directory, name, goldens, { conversations }, report) {
+  const processor = await loadProcessor(join(directory, name));
+  const compared = goldens.flatMap((golden, i) => (golden === null ? [] : [i]));
+  const differing = compared.filter((i) => {
+    const item = conversations[i];
+    const { tokens } = processor.encodeConversation(messagesOf(item, [], []), item);
+    return difference([...tokens], goldens[i]) > 0;
+  });
+  for (const i of differing) console.log(`      ${name}: conversation ${i} differs`);
+  report(`${name}, ${compared.length} conversations of text, token ids`, differing.length, 0);
+}
+
 /**
  * Prints a line for each comparison through `report(what, difference, gate)`.
  *
@@ -167,6 +180,10 @@ export async function checkProcessors({ python, env, then }, report) {
     for (const [name, golden] of Object.entries(goldens)) {
       if (golden.images.length > 0) await compareImages(directory, name, golden, inputs, report);
       await compareConversations(directory, name, golden, inputs, frames, report);
+    }
+    const texts = JSON.parse(readFileSync(join(directory, 'texts.json'), 'utf8'));
+    for (const [name, golden] of Object.entries(texts)) {
+      await compareTexts(directory, name, golden, inputs, report);
     }
     const separate = await loadProcessor(join(directory, 'separate'));
     const { encodeConversation } = separate;

@@ -5,7 +5,8 @@
 Builds the processors of published families from their configurations, chat templates and a tokenizer,
 and saves each to DIR/<name> as `save_pretrained` does (some also in the files of transformers 4). Then
 encodes the conversations of DIR/inputs.json and prepares its images and videos. DIR/goldens.json gets
-the token ids, and a SHA-256 of each pixel tensor's patches.
+the token ids, and a SHA-256 of each pixel tensor's patches; DIR/texts.json the token ids of models of
+text alone.
 """
 import hashlib
 import importlib.util
@@ -326,6 +327,42 @@ def conversation_golden(family: Family, item: dict, images, videos, metadata) ->
     return golden
 
 
+# Models of text alone: their templates, and the tokenizers of others that they share.
+TEXTS = {
+    "qwen2": ("qwen2_5", "qwen2_5"),
+    "qwen3": ("qwen3", "qwen3"),
+    "qwen3-instruct": ("qwen3_instruct_2507", "qwen3"),
+}
+
+
+def text_of(content) -> str | None:
+    """The text of a message's content; None where it shows an image or a video."""
+    if isinstance(content, str):
+        return content
+    isText = all(part["type"] == "text" for part in content)
+    return "".join(part["text"] for part in content) if isText else None
+
+
+def text_goldens(root: Path, conversations: list[dict]) -> dict[str, list[list[int] | None]]:
+    """Saves tokenizers of models of text alone, and encodes the conversations without images."""
+    goldens = {}
+    for name, (template_name, tokenizer_name) in TEXTS.items():
+        tokenizer = AutoTokenizer.from_pretrained(root / "tokenizers" / tokenizer_name)
+        tokenizer.chat_template = template(template_name)
+        tokenizer.save_pretrained(root / name)
+        (root / name / "config.json").write_text(json.dumps({"model_type": name.split("-")[0]}))
+        goldens[name] = []
+        for item in conversations:
+            messages = [{**one, "content": text_of(one["content"])} for one in item["messages"]]
+            if any(one["content"] is None for one in messages):
+                goldens[name].append(None)
+                continue
+            options = {"tools": item.get("tools"), "add_generation_prompt": item["addGenerationPrompt"]}
+            text = tokenizer.apply_chat_template(messages, tokenize=False, **options)
+            goldens[name].append(tokenizer(text)["input_ids"])
+    return goldens
+
+
 def main(directory: Path) -> None:
     inputs = json.loads((directory / "inputs.json").read_text())
     families = build(Path(inputs["tokenizer"]), directory, inputs["corpus"])
@@ -354,6 +391,8 @@ def main(directory: Path) -> None:
         goldens[name] = golden
     save_separately(families["qwen2_5_vl"], directory / "separate")
     (directory / "goldens.json").write_text(json.dumps(goldens))
+    texts = text_goldens(directory, inputs["conversations"])
+    (directory / "texts.json").write_text(json.dumps(texts))
     shutil.rmtree(directory / "tokenizers")
 
 

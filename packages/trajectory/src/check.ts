@@ -12,7 +12,7 @@ import {
 /** Options of `checkTrajectory`. */
 export interface CheckOptions {
   /** The token that stands in an image's place: with it, every placeholder is looked at. */
-  readonly imageToken?: number;
+  readonly imageToken?: number | undefined;
 }
 
 /**

@@ -137,7 +137,8 @@ describe.each(architectures.names.filter(canOpenOwn))('%s', (architecture) => {
     ['an adapter of every part, recomputed', { lora, recompute: true }],
   ])('takes the memory that is foretold, training %s', async (_, more) => {
     const settings = settingsOf({ ...more, hidden: 128, intermediate: 384, visionHidden: 64 });
-    const plan = await nano.plan(settings, { corpus });
+    const plan = await nano.plan?.(settings, { corpus });
+    if (plan === undefined) throw new Error('nano says nothing before it is made.');
     const [image] = (await promptOf(await open())).images;
     const workload = {
       ...{ optimizer: adamw.create(), valueHead: false, hasReference: false },

@@ -41,36 +41,40 @@ export interface ConversationOptions {
  */
 export class CheckpointProcessor implements Processor {
   readonly endOfTurn: number;
-  readonly imageToken: number;
+  /** Absent where the model reads text alone. */
+  readonly imageToken?: number;
   /** Text to tokens and back. */
   readonly codec: TextCodec;
   /** Contents of the processor's files, which `writeProcessorFiles` writes again. */
   readonly files: ProcessorFiles;
   readonly template: ChatTemplate;
-  readonly #visuals: Visuals;
+  readonly #visuals: Visuals | undefined;
   readonly #scanner: MarkupScanner;
   readonly #shield: Shield;
   readonly #videoTemplate: ChatTemplate;
   readonly #observationRole: string;
   #turn: TurnMarkup | undefined;
 
-  /** @throws DataError if the tokenizer or the template is damaged, or a control token is missing */
-  constructor(files: ProcessorFiles, visuals: Visuals, options: ProcessorOptions = {}) {
-    const rendered = [visuals.image.rendered, visuals.video?.rendered ?? ''];
-    const markup = [...visuals.markup, visuals.image.token, ...rendered];
+  /**
+   * @param visuals  undefined for a model of text alone
+   * @throws DataError if the tokenizer or the template is damaged, or a control token is missing
+   */
+  constructor(files: ProcessorFiles, visuals: Visuals | undefined, options: ProcessorOptions = {}) {
+    const markup = visuals === undefined ? [] : markupOf(visuals);
     this.files = files;
     this.codec = new TextCodec(files.tokenizer, markup);
     const variables = specialTokensOf(files.tokenizerConfig);
-    this.template = new ChatTemplate(files.chatTemplate, variables);
+    const form = visuals === undefined ? 'text' : 'parts';
+    this.template = new ChatTemplate(files.chatTemplate, variables, form);
     this.#videoTemplate =
-      visuals.videoTemplate === undefined
+      visuals?.videoTemplate === undefined
         ? this.template
         : new ChatTemplate(visuals.videoTemplate, variables);
     this.#scanner = new MarkupScanner(this.codec.added, markup);
     this.#shield = new Shield(this.#scanner.markup);
     this.#visuals = visuals;
     this.#observationRole = options.observationRole ?? 'user';
-    this.imageToken = this.codec.markup(visuals.image.token);
+    if (visuals !== undefined) this.imageToken = this.codec.markup(visuals.image.token);
     this.endOfTurn = this.codec.markup(this.#turnMarkup().endOfTurn);
   }
 
@@ -79,10 +83,15 @@ export class CheckpointProcessor implements Processor {
     return this.files.tokenizer;
   }
 
-  /** @throws DataError if the bytes are not an image, or it has too many pixels */
+  /**
+   * @throws DataError         if the bytes are not an image, or it has too many pixels
+   * @throws UnsupportedError  if the model reads text alone
+   */
   async prepareImage(encoded: Uint8Array): Promise<ModelImage> {
-    const image = await decodeImage(encoded, this.#visuals.maxSourcePixels);
-    return { ...this.#visuals.prepareImage(image), source: encoded };
+    const visuals = this.#visuals;
+    if (visuals === undefined) throw readsText();
+    const image = await decodeImage(encoded, visuals.maxSourcePixels);
+    return { ...visuals.prepareImage(image), source: encoded };
   }
 
   /**
@@ -92,6 +101,7 @@ export class CheckpointProcessor implements Processor {
    * @throws UnsupportedError  if the checkpoint has no videos
    */
   prepareVideo(video: VideoFrames): ModelImage {
+    if (this.#visuals === undefined) throw readsText();
     const { prepareVideo } = this.#visuals;
     if (prepareVideo !== undefined) return prepareVideo(video);
     throw new UnsupportedError(
@@ -155,9 +165,10 @@ export class CheckpointProcessor implements Processor {
   }
 
   encodeContent(parts: readonly ContentPart[]): EncodedContent {
-    const { image, video } = this.#visuals;
     const pieces = parts.flatMap((part): Piece[] => {
       if (part.kind === 'text') return [{ text: part.text }];
+      if (this.#visuals === undefined) throw readsText();
+      const { image, video } = this.#visuals;
       const { markup } = part.image.video === undefined ? image : (video ?? image);
       return this.#scanner.scan(markup);
     });
@@ -176,6 +187,7 @@ export class CheckpointProcessor implements Processor {
   }
 
   #encode(pieces: readonly Piece[], images: readonly ModelImage[]): EncodedContent {
+    if (this.#visuals === undefined && images.length > 0) throw readsText();
     const encoder = { codec: this.codec, scanner: this.#scanner, visuals: this.#visuals };
     return encodePieces(encoder, pieces, images);
   }
@@ -190,6 +202,17 @@ export class CheckpointProcessor implements Processor {
     this.#turn ??= readTurnMarkup(this.template, this.#scanner);
     return this.#turn;
   }
+}
+
+/** Control tokens of images and videos, and what a template writes for them. */
+function markupOf({ markup, image, video }: Visuals): readonly string[] {
+  return [...markup, image.token, image.rendered, video?.rendered ?? ''];
+}
+
+function readsText(): UnsupportedError {
+  return new UnsupportedError(
+    'This model reads text alone. Leave images and videos out, or choose a vision-language model.',
+  );
 }
 
 /** A special token's name: a text, or the `content` of an object. */

@@ -13,7 +13,8 @@ type Run = { readonly token: string; readonly count: number } | { readonly text:
 export interface PieceEncoder {
   readonly codec: TextCodec;
   readonly scanner: MarkupScanner;
-  readonly visuals: Visuals;
+  /** Undefined where there are no images. */
+  readonly visuals: Visuals | undefined;
 }
 
 /**
@@ -31,8 +32,9 @@ export function encodePieces(
   const waiting = [...images];
   const placed: ModelImage[] = [];
   for (const piece of pieces) {
-    const image = 'markup' in piece ? takeImage(visuals, piece.markup, waiting) : undefined;
-    if (image !== undefined) {
+    const image =
+      visuals && 'markup' in piece ? takeImage(visuals, piece.markup, waiting) : undefined;
+    if (visuals !== undefined && image !== undefined) {
       placed.push(image);
       for (const part of visuals.expand(image)) addMarkup(runs, codec, scanner, part);
     } else {

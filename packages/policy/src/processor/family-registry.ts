@@ -1,5 +1,5 @@
 /** The registry of processors of published checkpoints. */
-import { defineRegistry, type Registry, UnsupportedError } from '@saccade/core';
+import { DataError, defineRegistry, type Registry, UnsupportedError } from '@saccade/core';
 import * as catalog from './families/catalog.ts';
 import type { ProcessorFamily } from './families/family.ts';
 import type { ProcessorFiles } from './processor-files.ts';
@@ -19,11 +19,11 @@ export function familyOfModel(modelType: unknown): ProcessorFamily | undefined {
 /**
  * The family of a checkpoint, by the `processor_class` in its files, or else its `model_type`.
  *
- * @throws UnsupportedError naming both, and those that are known
+ * @throws UnsupportedError naming both, and those that are known; DataError if the files have neither
  */
 export function familyOf(files: ProcessorFiles): ProcessorFamily {
   const units = processorFamilies.entries().map(([, unit]) => unit);
-  const classes = [files.processor.json, files.images.json, files.tokenizerConfig].map(
+  const classes = [files.processor.json, files.images?.json ?? {}, files.tokenizerConfig].map(
     ({ processor_class }) => processor_class,
   );
   const modelType = files.config.json.model_type;
@@ -35,10 +35,16 @@ export function familyOf(files: ProcessorFiles): ProcessorFamily {
   }
   const found = familyOfModel(modelType);
   if (found !== undefined) return found;
-  const asked = classes.find((name) => typeof name === 'string') ?? 'none';
+  const asked = classes.find((name) => typeof name === 'string');
+  if (asked === undefined && modelType === undefined) {
+    throw new DataError(
+      'The checkpoint has no image processor, and no config.json with a model_type that needs none. ' +
+        'Download the whole checkpoint.',
+    );
+  }
   const known = units.flatMap(({ processorClasses }) => processorClasses).sort();
   throw new UnsupportedError(
-    `There is no processor for processor_class ${String(asked)} and model_type ` +
+    `There is no processor for processor_class ${String(asked ?? 'none')} and model_type ` +
       `${String(modelType ?? 'none')}. Known classes: ${known.join(', ')}.`,
   );
 }

@@ -20,8 +20,8 @@ export interface ProcessorFiles {
   readonly tokenizerConfig: Json;
   /** Fields of `processor_config.json` besides the image and video processors. */
   readonly processor: JsonFields;
-  /** The image processor, with the name of its file for messages. */
-  readonly images: JsonFields;
+  /** The image processor, with the name of its file for messages; absent where there is none. */
+  readonly images?: JsonFields;
   /** The video processor; absent where there is none. */
   readonly videos?: JsonFields;
   readonly chatTemplate: string;
@@ -49,7 +49,9 @@ export async function readProcessorFiles(directory: string): Promise<ProcessorFi
   const tokenizerConfig = (await optionalJson(directory, TOKENIZER_CONFIG)) ?? {};
   const whole = (await optionalJson(directory, PROCESSOR)) ?? {};
   const { image_processor: nestedImages, video_processor: nestedVideos, ...processor } = whole;
-  const images = nested(nestedImages, 'image_processor') ?? (await ownImages(directory));
+  const images =
+    nested(nestedImages, 'image_processor') ??
+    fields(await optionalJson(directory, IMAGES), IMAGES);
   const videos =
     nested(nestedVideos, 'video_processor') ??
     fields(await optionalJson(directory, VIDEOS), VIDEOS);
@@ -57,7 +59,7 @@ export async function readProcessorFiles(directory: string): Promise<ProcessorFi
     tokenizer,
     tokenizerConfig,
     processor: new JsonFields(processor, PROCESSOR),
-    images,
+    ...(images !== undefined && { images }),
     ...(videos !== undefined && { videos }),
     chatTemplate: await readTemplate(directory, processor, tokenizerConfig),
     config: new JsonFields((await optionalJson(directory, CONFIG)) ?? {}, CONFIG),
@@ -75,10 +77,11 @@ function nested(json: unknown, field: string): JsonFields | undefined {
   throw new JsonFields({ [field]: json }, PROCESSOR).unfit(field, 'an object');
 }
 
-async function ownImages(directory: string): Promise<JsonFields> {
-  if (hasFile(directory, IMAGES)) return new JsonFields(await readJson(directory, IMAGES), IMAGES);
+/** The image processor of a model that sees images. @throws DataError if there is none */
+export function imageFields({ images }: ProcessorFiles): JsonFields {
+  if (images !== undefined) return images;
   throw new DataError(
-    `${directory} has no image processor: neither ${IMAGES} nor image_processor in ${PROCESSOR}. ` +
+    `The checkpoint has no image processor: neither ${IMAGES} nor image_processor in ${PROCESSOR}. ` +
       'Download the whole checkpoint.',
   );
 }
@@ -130,10 +133,10 @@ export async function writeProcessorFiles(directory: string, files: ProcessorFil
   await writeText(directory, TEMPLATE, files.chatTemplate);
   if (files.layout === 'nested') {
     const videos = files.videos && { video_processor: files.videos.json };
-    await write(PROCESSOR, { ...processor, image_processor: files.images.json, ...videos });
+    await write(PROCESSOR, { ...processor, image_processor: files.images?.json, ...videos });
     return;
   }
   if (Object.keys(processor).length > 0) await write(PROCESSOR, processor);
-  await write(IMAGES, files.images.json);
+  if (files.images !== undefined) await write(IMAGES, files.images.json);
   if (files.videos !== undefined) await write(VIDEOS, files.videos.json);
 }

@@ -1,5 +1,5 @@
 /** Whether images reach the model: another image changes what comes after it, and nothing before. */
-import { randomAt, SaccadeError } from '@saccade/core';
+import { randomAt, SaccadeError, UnsupportedError } from '@saccade/core';
 import type { ModelImage, PackedBatch, TrainedPolicy } from '@saccade/policy';
 import { encode } from 'fast-png';
 import type { TinkerModel } from '../client/tinker-model.ts';
@@ -18,6 +18,14 @@ function randomPng(seed: number, side = SIDE): Uint8Array {
   return encode({ width: side, height: side, channels: 3, data });
 }
 
+/** @throws UnsupportedError if the processor is that of a model of text alone */
+export function imageTokenOf({ imageToken }: Processor): number {
+  if (imageToken !== undefined) return imageToken;
+  throw new UnsupportedError(
+    'This processor takes no images. Give that of a vision-language model, or leave images out.',
+  );
+}
+
 /** A prompt with an image, every position but the image's own scored. */
 export async function imageBatch(
   processor: Processor,
@@ -28,8 +36,9 @@ export async function imageBatch(
     { kind: 'image', image },
     { kind: 'text', text: 'What is hidden?' },
   ]);
-  const first = tokens.indexOf(processor.imageToken);
-  const last = tokens.lastIndexOf(processor.imageToken);
+  const imageToken = imageTokenOf(processor);
+  const first = tokens.indexOf(imageToken);
+  const last = tokens.lastIndexOf(imageToken);
   const all = Array.from(tokens, (_, i) => i).slice(0, -1);
   const scored = all.filter((i) => i < first - 1 || i >= last);
   return {

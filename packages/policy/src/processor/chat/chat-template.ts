@@ -14,20 +14,25 @@ export interface RenderOptions {
   readonly addGenerationPrompt?: boolean;
 }
 
+/** How a template takes the contents of messages: in parts, or as texts, which are all it knows. */
+export type ContentForm = 'parts' | 'text';
+
 /** A chat template, compiled once; it renders a conversation to text. */
 export class ChatTemplate {
   /** The template's text: `chat_template.jinja`. */
   readonly source: string;
   readonly #template: Template;
   readonly #variables: Json;
+  readonly #form: ContentForm;
 
   /**
    * @param variables  further variables of the template: the names of special tokens (`bos_token`)
    * @throws DataError if the template cannot be parsed
    */
-  constructor(source: string, variables: Json = {}) {
+  constructor(source: string, variables: Json = {}, form: ContentForm = 'parts') {
     this.source = source;
     this.#variables = variables;
+    this.#form = form;
     try {
       this.#template = new Template(source);
     } catch (cause) {
@@ -42,7 +47,7 @@ export class ChatTemplate {
     try {
       return this.#template.render({
         ...this.#variables,
-        messages,
+        messages: this.#form === 'text' ? messages.map(inText) : messages,
         tools: options.tools ?? null,
         documents: null,
         add_generation_prompt: options.addGenerationPrompt ?? false,
@@ -56,4 +61,11 @@ export class ChatTemplate {
       );
     }
   }
+}
+
+/** A message whose parts, which are texts, are one. */
+function inText(message: TemplateMessage): TemplateMessage {
+  const { content } = message;
+  if (!Array.isArray(content)) return message;
+  return { ...message, content: content.map((part: Json) => String(part.text ?? '')).join('') };
 }

@@ -3,3 +3,4 @@ export { internvl } from './internvl.ts';
 export { qwen } from './qwen.ts';
 export { qwen3Vl } from './qwen3-vl.ts';
 export { smolvlm } from './smolvlm.ts';
+export { text } from './text.ts';

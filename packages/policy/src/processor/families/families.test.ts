@@ -57,6 +57,60 @@ const video = (count: number, step: number): VideoFrames => ({
   timestamps: Array.from({ length: count }, (_, i) => i * step),
 });
 
+/** A template that, as those of Qwen3, shows contents that are texts and no others. */
+const textTemplate = [
+  "{%- for message in messages -%}{{- '<|im_start|>' + message.role + '\\n' -}}",
+  '{%- if message.content is string -%}{{- message.content -}}{%- endif -%}',
+  "{{- '<|im_end|>\\n' -}}{%- endfor -%}",
+  "{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}",
+].join('');
+
+describe('the family of text', () => {
+  const config = new JsonFields({ model_type: 'qwen3' }, 'config.json');
+  const { images: _, ...files } = checkpointFiles(textTemplate, { config });
+  const open = () => familyOf(files).open(files, {});
+
+  it('gives templates texts, and turns that follow one another', () => {
+    const processor = open();
+    const { tokens, images } = processor.encodePrompt([text('What '), text('is it?')], 'Be brief.');
+    expect(images).toEqual([]);
+    expect(processor.decode(tokens)).toBe(
+      '<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nWhat is it?<|im_end|>\n' +
+        '<|im_start|>assistant\n',
+    );
+    const answer = processor.encodeModelText('A 7.', true);
+    const more = processor.encodeObservation([text('Sure?')], true).tokens;
+    const whole = processor.encodeConversation(
+      [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'What is it?' },
+        { role: 'assistant', content: 'A 7.' },
+        { role: 'user', content: 'Sure?' },
+      ],
+      { addGenerationPrompt: true },
+    );
+    expect([...tokens, ...answer, ...more]).toEqual([...whole.tokens]);
+  });
+
+  it('takes no images and no videos, and says so', async () => {
+    const processor = open();
+    expect(processor.imageToken).toBeUndefined();
+    await expect(processor.prepareImage(new Uint8Array(4))).rejects.toThrow(UnsupportedError);
+    expect(() => processor.prepareVideo(video(2, 1))).toThrow('This model reads text alone.');
+    const seen = processorFamilies.get('qwen').open(checkpointFiles(qwen25Template), {});
+    const image: ContentPart = { kind: 'image', image: seen.prepareVideo(video(2, 1)) };
+    expect(() => processor.encodePrompt([image])).toThrow('This model reads text alone.');
+    expect(() => processor.encodeContent([image])).toThrow('This model reads text alone.');
+  });
+
+  it('is not that of a model that sees, whose image processor is missing', () => {
+    const seeing = { ...files, config: new JsonFields({ model_type: 'qwen3_vl' }, 'config.json') };
+    expect(() => familyOf(seeing).open(seeing, {})).toThrow(
+      'The checkpoint has no image processor: neither preprocessor_config.json nor image_processor',
+    );
+  });
+});
+
 describe('the families', () => {
   it('are found by the class in any file, or else by the type of the model', () => {
     expect(processorFamilies.names).toEqual([
@@ -65,6 +119,7 @@ describe('the families', () => {
       'qwen',
       'qwen3-vl',
       'smolvlm',
+      'text',
     ]);
     const find = (parts: Partial<ProcessorFiles>) =>
       familyOf(checkpointFiles(qwen25Template, parts)).name;

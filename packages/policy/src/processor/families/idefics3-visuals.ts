@@ -3,7 +3,7 @@ import type { ModelImage } from '../../batch.ts';
 import { writeChatTemplate } from '../chat-template.ts';
 import { type Idefics3Images, idefics3Image } from '../images/idefics3-images.ts';
 import { isObject } from '../json-fields.ts';
-import type { ProcessorFiles } from '../processor-files.ts';
+import { imageFields, type ProcessorFiles } from '../processor-files.ts';
 import type { Arithmetic } from '../resample/windows.ts';
 import type { Markup, Visuals } from '../visuals.ts';
 import { half } from './channel-defaults.ts';
@@ -21,7 +21,7 @@ export const tileDefaults = { longestSide: 4 * 364, tileSide: 364 };
 
 /** @throws DataError naming the field that does not fit */
 export function parseIdefics3Images(files: ProcessorFiles, arithmetic: Arithmetic): Idefics3Images {
-  const { images } = files;
+  const images = imageFields(files);
   const side = (field: string, fallback: number): number =>
     images.object(field).count('longest_edge', 1, 1 << 16, fallback);
   return {

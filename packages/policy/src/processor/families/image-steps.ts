@@ -1,7 +1,7 @@
 /** What the image processors of all families have in common in their files. */
 import type { PixelConfig } from '../images/pixel-values.ts';
 import type { JsonFields } from '../json-fields.ts';
-import type { ProcessorFiles } from '../processor-files.ts';
+import { imageFields, type ProcessorFiles } from '../processor-files.ts';
 import { type FilterName, filterOfNumber, numberOfFilter } from '../resample/filters.ts';
 import type { Arithmetic } from '../resample/windows.ts';
 import type { ChannelStatistics } from './channel-defaults.ts';
@@ -57,7 +57,7 @@ export function arithmeticOf(
   unnamed: Arithmetic,
 ): Arithmetic {
   if (chosen !== undefined) return chosen;
-  const type = String(files.images.json.image_processor_type);
+  const type = String(imageFields(files).json.image_processor_type);
   if (type.endsWith('Pil')) return 'pillow';
   return type.endsWith('Fast') || files.layout === 'nested' ? 'torchvision' : unnamed;
 }

@@ -1,10 +1,12 @@
 /** InternVL 3 and later, as converted for transformers. */
+
 import { writeChatTemplate } from '../chat-template.ts';
 import { CheckpointProcessor } from '../checkpoint-processor.ts';
 import { type GotOcr2Images, gotOcr2Image } from '../images/got-ocr2-images.ts';
 import type { PixelConfig } from '../images/pixel-values.ts';
 import type { TileSize } from '../images/tiles.ts';
 import type { JsonFields } from '../json-fields.ts';
+import { imageFields } from '../processor-files.ts';
 import type { Arithmetic } from '../resample/windows.ts';
 import { type TileVideos, tileVideo } from '../videos/tile-videos.ts';
 import type { Markup, Visuals } from '../visuals.ts';
@@ -98,12 +100,12 @@ export const internvl = defineFamily({
       tokensPerTile: files.processor.count('image_seq_length', 1, 65536, 256),
     };
     const images: GotOcr2Images = {
-      ...parseTile(files.images, arithmeticOf(files, options.arithmetic, 'torchvision')),
+      ...parseTile(imageFields(files), arithmeticOf(files, options.arithmetic, 'torchvision')),
       ...shared,
-      minTiles: files.images.count('min_patches', 1, 1024, 1),
-      maxTiles: files.images.count('max_patches', 1, 1024, 12),
+      minTiles: imageFields(files).count('min_patches', 1, 1024, 1),
+      maxTiles: imageFields(files).count('max_patches', 1, 1024, 12),
     };
-    const videos = { ...parseTile(files.videos ?? files.images, 'torchvision'), ...shared };
+    const videos = { ...parseTile(files.videos ?? imageFields(files), 'torchvision'), ...shared };
     return new CheckpointProcessor(files, visualsOf(images, videos), options);
   },
 });

@@ -1,5 +1,7 @@
 /** Qwen2-VL and Qwen2.5-VL. */
+
 import { qwenImageProcessor } from '../image-processor.ts';
+import { imageFields } from '../processor-files.ts';
 import { QwenProcessor } from '../qwen-processor.ts';
 import { qwen2Video, qwenVideoProcessor } from '../videos/qwen-videos.ts';
 import { defineFamily } from './family.ts';
@@ -15,9 +17,12 @@ export const qwen = defineFamily({
   modelTypes: ['qwen2_vl', 'qwen2_5_vl'],
   own: qwenOwn(qwenImageProcessor, 'Qwen2_5_VLProcessor'),
   open(files, options) {
-    const images = parseQwenImages(files.images, arithmeticOf(files, options.arithmetic, 'pillow'));
+    const images = parseQwenImages(
+      imageFields(files),
+      arithmeticOf(files, options.arithmetic, 'pillow'),
+    );
     // Without a file of its own, a video is resized as the image processor's file says.
-    const videos = parseQwenVideos(files.videos ?? files.images, qwenVideoProcessor);
+    const videos = parseQwenVideos(files.videos ?? imageFields(files), qwenVideoProcessor);
     const visuals = qwenVisuals(images, {
       prepare: (video) => qwen2Video(video, videos),
       expand: plainVideo,

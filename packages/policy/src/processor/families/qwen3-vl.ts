@@ -1,4 +1,5 @@
 /** Qwen3-VL and the models that took over its processor. */
+import { imageFields } from '../processor-files.ts';
 import { QwenProcessor } from '../qwen-processor.ts';
 import {
   gridTimes,
@@ -31,8 +32,8 @@ export const qwen3Vl = defineFamily({
   own: qwenOwn(videoDefaults, 'Qwen3VLProcessor'),
   open(files, options) {
     const arithmetic = arithmeticOf(files, options.arithmetic, 'torchvision');
-    const images = parseQwenImages(files.images, arithmetic);
-    const videos = parseQwenVideos(files.videos ?? files.images, videoDefaults);
+    const images = parseQwenImages(imageFields(files), arithmetic);
+    const videos = parseQwenVideos(files.videos ?? imageFields(files), videoDefaults);
     const visuals = qwenVisuals(images, {
       prepare: (video) => qwen3Video(video, videos),
       expand: (video) =>

@@ -2,7 +2,7 @@
 import { toCardinal } from 'n2words/en-GB';
 import type { ModelImage, VideoTimes } from '../../batch.ts';
 import { CheckpointProcessor } from '../checkpoint-processor.ts';
-import type { ProcessorFiles } from '../processor-files.ts';
+import { imageFields, type ProcessorFiles } from '../processor-files.ts';
 import { type TileVideos, tileVideo } from '../videos/tile-videos.ts';
 import type { Markup } from '../visuals.ts';
 import { half } from './channel-defaults.ts';
@@ -34,7 +34,7 @@ function parseVideos(
   files: ProcessorFiles,
   shared: Pick<TileVideos, 'patchSize' | 'tokensPerTile'>,
 ): TileVideos {
-  const fields = files.videos ?? files.images;
+  const fields = files.videos ?? imageFields(files);
   const sizes = fields.has('size') ? fields : fields.object('video_sampling');
   const size = sizes.object(fields.has('size') ? 'size' : 'video_size');
   const most = 1 << 16;

@@ -1,7 +1,7 @@
 /** Forests: the same as rows, images once, strange tokens as text, temperatures. */
 import { randomAt } from '@saccade/core';
 import type { PackedBatch } from '@saccade/policy';
-import { imageBatch, scoreBatch, withWrongCount } from '../../measure/images.ts';
+import { imageBatch, imageTokenOf, scoreBatch, withWrongCount } from '../../measure/images.ts';
 import { batchOf, Probe, probeRow } from '../../measure/probe.ts';
 import { forestRequest } from '../../remote/forest-request.ts';
 import { linearData, plainPath } from '../../remote/gradient-path.ts';
@@ -107,7 +107,8 @@ export const strangeTokens: ConformanceCheck = {
       const { batch } = await imageBatch(processor, 1);
       const [prompt] = batch.segments;
       if (prompt === undefined) throw new ConformanceError('There is no prompt.');
-      const begin = prompt.tokens[prompt.tokens.indexOf(processor.imageToken) - 1] as number;
+      const imageToken = imageTokenOf(processor);
+      const begin = prompt.tokens[prompt.tokens.indexOf(imageToken) - 1] as number;
       const child = (strange: number) => {
         const tokens = Int32Array.of(65, 66, strange, 67);
         const first = prompt.tokens.length;
@@ -118,7 +119,7 @@ export const strangeTokens: ConformanceCheck = {
         };
       };
       const plain = await scoreBatch(model, processor, child(68), true);
-      for (const strange of [processor.imageToken, begin]) {
+      for (const strange of [imageToken, begin]) {
         const scored = await scoreBatch(model, processor, child(strange), true);
         expectThat('Finite log-probs', scored.every(Number.isFinite));
         const before = largestDifference(scored.subarray(0, 2), plain.subarray(0, 2));
