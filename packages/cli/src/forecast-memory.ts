@@ -1,5 +1,7 @@
 /** `saccade doctor --policy`: the memory that a run takes, part by part, and whether it is there. */
+import { existsSync } from 'node:fs';
 import { freemem } from 'node:os';
+import { join } from 'node:path';
 import { probeCuda } from '@saccade/backend-native';
 import type { MemoryForecast } from '@saccade/policy/models';
 import {
@@ -46,10 +48,19 @@ const PARTS: readonly (readonly [keyof MemoryForecast, string])[] = [
 
 const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(2)} GiB`;
 
-/** Prints the forecast of a recipe; exit status 1 if it does not fit. */
-export async function forecastMemory(recipe: string, flags: ForecastFlags): Promise<void> {
-  const { input } = await findRecipe(recipe);
-  const settings = [...readConfigFile(flags.config), ...(flags.set ?? []).map(parseSetting)];
+/** The recipe of a checkpoint that is asked about alone. */
+const RECIPE = 'pyvision-image-nano';
+
+/** Prints the forecast of a recipe or a checkpoint; exit status 1 if it does not fit. */
+export async function forecastMemory(named: string, flags: ForecastFlags): Promise<void> {
+  const isCheckpoint = named.startsWith('hf:') || existsSync(join(named, 'config.json'));
+  const { input } = await findRecipe(isCheckpoint ? RECIPE : named);
+  const checkpoint = ['model=pretrained', `model.from=${named}`];
+  const settings = [
+    ...(isCheckpoint ? checkpoint.map(parseSetting) : []),
+    ...readConfigFile(flags.config),
+    ...(flags.set ?? []).map(parseSetting),
+  ];
   const run = resolveRun(applySettings(input, settings));
   const { imageSize: image } = flags;
   const options = { image, onEvent: terminalProgress({ stream: process.stderr }) };

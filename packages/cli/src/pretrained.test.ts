@@ -120,6 +120,10 @@ describe('a published checkpoint', () => {
     expect(tight.output).toMatch(/no {3}It needs .* It would fit with --set .*: 0\.\d\d GiB\./);
     const none = await doctor('--memory', '0.01');
     expect(none.output).toMatch(/No setting of its own makes it fit/);
+    const alone = await ended(start(['doctor', '--policy', checkpoint, '--memory', '64']));
+    expect(alone.output).toMatch(
+      /Memory of pretrained in .*\n +weights +0\.\d\d GiB {2}the model\n/,
+    );
     const wrong = await ended(start(['doctor', '--policy', 'smoke', '--image-size', 'large']));
     expect(wrong.output).toMatch(/Expected a size such as 1024x768, got "large"/);
   }, 120_000);

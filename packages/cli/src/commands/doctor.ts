@@ -13,7 +13,11 @@ export function addDoctor(program: LazyCommand): void {
     .option('--tokens <directory>', 'a policy whose tokenizer the engine serves, for --engine')
     .option('--engine-key-variable <name>', 'environment variable with its API key')
     .addOption(jsonOption())
-    .option('--policy <recipe>', 'the memory that a recipe’s policy takes, before it is loaded')
+    .option(
+      '--policy <recipe>',
+      'the memory that the policy of a recipe takes, or a checkpoint (a directory, hf:owner/name), ' +
+        'before it is loaded',
+    )
     .option('--set <field=value>', 'for --policy: change a field of the recipe', more)
     .addOption(configOption())
     .option('--image-size <width>x<height>', 'for --policy: size of images', imageSize, {
@@ -31,8 +35,8 @@ export function addDoctor(program: LazyCommand): void {
 Examples:
   saccade doctor
   saccade doctor --engine http://127.0.0.1:8000 --tokens path/to/Qwen2.5-VL-3B-Instruct
-  saccade doctor --policy pyvision-image-nano --set model=pretrained --memory 24
-      --set model.from=hf:Qwen/Qwen2.5-VL-3B-Instruct --set model.lora.rank=16`,
+  saccade doctor --policy hf:Qwen/Qwen2.5-VL-3B-Instruct --set model.lora.rank=16 --memory 24
+  saccade doctor --policy pyvision-image-nano --set rollout.concurrency=64`,
     )
     .action(async (flags: DoctorFlags) => (await import('../doctor.ts')).examine(flags));
 }
