@@ -1,5 +1,5 @@
 /** A run from beginning to end: cold start, evaluation, reinforcement learning, evaluation, report. */
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DataError, type EventSink, joinSinks } from '@saccade/core';
 import { type Evaluation, evaluate } from '@saccade/eval';
@@ -20,6 +20,7 @@ import {
   findLatestCheckpoint,
   initialState,
   inspectRun,
+  listCheckpoints,
   lockRun,
   makeDirectories,
   nodeFileSystem,
@@ -69,7 +70,7 @@ export interface TrainResult {
 export async function train(options: TrainOptions): Promise<TrainResult> {
   const { run: resolved, directory, onEvent, isStopRequested = () => false } = options;
   const { config } = resolved;
-  if (!options.resume && existsSync(join(directory, 'metrics.jsonl'))) {
+  if (!options.resume && hasBegun(directory)) {
     throw new DataError(
       `${directory} holds a run already. Continue with --resume ${directory}, or choose another --out.`,
     );
@@ -125,6 +126,12 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     await parts?.dispose();
     unlock();
   }
+}
+
+/** Whether a run has left what another would write over. One that failed before has not. */
+function hasBegun(directory: string): boolean {
+  const rows = statSync(join(directory, 'metrics.jsonl'), { throwIfNoEntry: false });
+  return (rows?.size ?? 0) > 0 || listCheckpoints(checkpointsOf(directory)).length > 0;
 }
 
 /** Opens the trackers of a run; the log is open, so its rows are those that stay. */

@@ -18,13 +18,16 @@ import { turnedCorpus } from '../corpus.ts';
 import type { DialogSample } from '../formats/format.ts';
 import type { WordedDialog, WordedTurn } from '../words.ts';
 
+/** Formats of files, in the order in which they are tried where another was named. */
+const FORMATS = ['saccade', 'openai', 'llama-factory', 'ms-swift', 'verl'] as const;
+
 const settings = z.strictObject({
   path: text({
     default: 'trajectories.jsonl',
     unit: 'file',
     about: 'Trajectories to learn from; images are found beside it.',
   }),
-  format: choice(['saccade', 'openai', 'llama-factory', 'ms-swift', 'verl'], {
+  format: choice(FORMATS, {
     default: 'saccade',
     about: 'The format of the file.',
   }),
@@ -100,13 +103,19 @@ async function gather(chosen: Settings, context: ColdStartContext): Promise<read
     }
     onEvent({ kind: 'progress', stage: 'given trajectories', done: examples.length });
   }
-  const some = refused.slice(0, NAMED_ROWS).join('; ');
+  const some = refused
+    .slice(0, NAMED_ROWS)
+    .map((row) => row.replace(/\.$/, ''))
+    .join('; ');
   if (refused.length > 0) {
     const message = `${refused.length} of ${rows} rows of ${path} cannot be expressed: ${some}.`;
     if (refused.length > maxRefused * rows) {
-      throw new DataError(
-        `${message} Convert them, or raise coldStart.maxRefused (${maxRefused}).`,
-      );
+      const fitting = refused.length === rows ? await fittingFormat(path, format) : undefined;
+      const remedy =
+        fitting === undefined
+          ? `Convert them, or raise coldStart.maxRefused (${maxRefused}).`
+          : `It reads as ${fitting}: set coldStart.format=${fitting}.`;
+      throw new DataError(`${message} ${remedy}`);
     }
     onEvent({ kind: 'warning', message });
   }
@@ -115,6 +124,20 @@ async function gather(chosen: Settings, context: ColdStartContext): Promise<read
   }
   if (wrong > 0) onEvent({ kind: 'warning', message: `${wrong} wrong trajectories are left out.` });
   return [{ kind: 'given', examples, perUpdate: batchSize }];
+}
+
+/** Another format in which the first row of a file can be read; undefined where none can. */
+async function fittingFormat(path: string, format: string): Promise<string | undefined> {
+  const { readDialogs } = await import('../dialog-formats.ts');
+  for (const other of FORMATS.filter((name) => name !== format)) {
+    try {
+      const { value: row } = await readDialogs(path, other)[Symbol.asyncIterator]().next();
+      if (row?.kind === 'sample') return other;
+    } catch {
+      // Not a file of this format as a whole.
+    }
+  }
+  return undefined;
 }
 
 /**
