@@ -84,6 +84,10 @@ function sourceOf(path, folder) {
   return join(folder, compilerOptions.rootDir, inside);
 }
 
+/** Arrays without the kind of their buffer, which TypeScript knows from 5.7 on and infers into declarations. */
+const BUFFER_KIND =
+  /\b((?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array|DataView)<ArrayBuffer(?:Like)?>/g;
+
 /** Copies what was compiled, without its maps; not that of sources which are gone, or of fixtures. */
 function copyCompiled(folder, target) {
   const dist = join(folder, 'dist');
@@ -94,7 +98,8 @@ function copyCompiled(folder, target) {
     if (!existsSync(sourceOf(path, folder))) continue;
     mkdirSync(dirname(join(target, 'dist', name)), { recursive: true });
     const code = withOwnZod(readFileSync(path, 'utf8').replace(SOURCE_MAP, '\n'));
-    writeFileSync(join(target, 'dist', name), code);
+    const isTyped = name.endsWith('.d.ts');
+    writeFileSync(join(target, 'dist', name), isTyped ? code.replaceAll(BUFFER_KIND, '$1') : code);
     count++;
   }
   if (count === 0) throw new PackError(`${dist} is empty. Run npx tsc -b, then this again.`);

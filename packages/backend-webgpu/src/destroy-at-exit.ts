@@ -1,4 +1,3 @@
-/// <reference types="@webgpu/types" preserve="true" />
 /**
  * Devices that a Node process has to destroy before it ends: Dawn's threads may crash it if they
  * still work when the process tears itself down.

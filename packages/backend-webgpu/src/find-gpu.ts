@@ -1,7 +1,7 @@
-/// <reference types="@webgpu/types" preserve="true" />
 /** Finds WebGPU: the browser's, or Dawn's in Node. */
 import { MissingError, messageOf } from '@saccade/core';
 import { destroyAtExit } from './destroy-at-exit.ts';
+import './web-gpu.ts';
 
 /** WebGPU is available: the adapter that `webgpuBackend` would use, and what it offers. */
 export interface WebGpuAvailable {
@@ -28,8 +28,11 @@ export interface DeviceRequest {
   /** WebGPU's entry point. Default: the browser's, or Dawn's in Node. */
   readonly gpu?: GPU;
   readonly adapter?: GPUAdapter;
-  readonly powerPreference?: GPUPowerPreference;
+  readonly powerPreference?: PowerPreference;
 }
+
+/** Which of several adapters: one that saves energy, or one that is fast. */
+export type PowerPreference = 'low-power' | 'high-performance';
 
 /** Limits that are requested as high as the adapter has them. */
 const REQUESTED_LIMITS = [
@@ -75,7 +78,7 @@ export async function findGpu(): Promise<GPU> {
 /** The adapter for a power preference. */
 export async function findAdapter(
   gpu: GPU,
-  powerPreference: GPUPowerPreference | undefined,
+  powerPreference: PowerPreference | undefined,
 ): Promise<GPUAdapter> {
   const adapter = await gpu.requestAdapter(
     powerPreference === undefined ? {} : { powerPreference },
@@ -107,8 +110,8 @@ export async function probeWebGpu(
 }
 
 /** The features to request from an adapter. The types contain only those of the WebGPU standard. */
-export const availableFeatures = (features: ReadonlySet<string>): GPUFeatureName[] =>
-  REQUESTED_FEATURES.filter((name) => features.has(name)) as GPUFeatureName[];
+export const availableFeatures = (features: ReadonlySet<string>): readonly string[] =>
+  REQUESTED_FEATURES.filter((name) => features.has(name));
 
 export interface FoundDevice {
   readonly gpu: GPU | undefined;
@@ -135,7 +138,7 @@ export async function requestDevice(options: DeviceRequest): Promise<FoundDevice
   try {
     const device = await adapter.requestDevice({
       requiredLimits,
-      requiredFeatures: availableFeatures(features),
+      requiredFeatures: availableFeatures(features) as GPUFeatureName[],
     });
     destroyAtExit(device);
     return { gpu, device, info };

@@ -1,4 +1,3 @@
-/// <reference types="@webgpu/types" preserve="true" />
 /** Flags of the WebGPU specification, for which Node has no globals. */
 
 export const BufferUsage = {

@@ -7,6 +7,7 @@ import {
   type TileRows,
 } from '@saccade/webgpu-kernels';
 import { MATRIX_FEATURE } from './find-gpu.ts';
+import './web-gpu.ts';
 
 export interface LimitOptions {
   /** False: kernels run without subgroups even if the device has them. */

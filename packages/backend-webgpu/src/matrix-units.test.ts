@@ -61,7 +61,7 @@ describe.skipIf(gpu === undefined)('matrix units', () => {
   ] as const)('of $size take the products of $op', async ({ op, dims, count, size }) => {
     const adapter = await findAdapter(gpu as GPU, undefined);
     expect(adapter.features.has(MATRIX_FEATURE as GPUFeatureName)).toBe(true);
-    const requiredFeatures = availableFeatures(adapter.features);
+    const requiredFeatures = availableFeatures(adapter.features) as GPUFeatureName[];
     const device = await adapter.requestDevice({ requiredFeatures });
     const shaders = shadersOf(op, dims, size);
     expect(shaders).toHaveLength(count);

@@ -20,7 +20,7 @@ export async function openTestDevice(
 ): Promise<TestDevice> {
   const gpu = await findGpu();
   const adapter = await findAdapter(gpu, undefined);
-  const requiredFeatures = availableFeatures(adapter.features);
+  const requiredFeatures = availableFeatures(adapter.features) as GPUFeatureName[];
   const device = await adapter.requestDevice({ requiredFeatures });
   let [buffers, pipelines] = [0, 0];
   let failing: GPUErrorFilter | undefined;

@@ -1,4 +1,3 @@
-/// <reference types="@webgpu/types" preserve="true" />
 /** The WebGPU backend: kernels in WGSL on pooled buffers, recorded and submitted in batches. */
 import {
   bytesOf,
@@ -34,6 +33,7 @@ import { Pipelines } from './pipelines.ts';
 import { Readback, type Span } from './readback.ts';
 import { Recorder } from './recorder.ts';
 import { FAILURE_RECORD_BYTES } from './shader-text.ts';
+import './web-gpu.ts';
 import { poisonPasses, splitWrite } from './write-bytes.ts';
 
 /** Options of `webgpuBackend`: which device, and limits below the device's own. */

@@ -236,7 +236,8 @@ async function bySplitColumn(
 
 /** Whole blocks of neighbors: questions of one image often follow each other. */
 function byShare({ rowCount, blockRows }: Table, share: number): RowSet | undefined {
-  if (share === 0 || rowCount < 2) return undefined;
+  // A single row is for training, unless all are held out.
+  if (share === 0 || rowCount === 0 || (rowCount === 1 && share < 1)) return undefined;
   const wanted = Math.max(1, Math.round(share * rowCount));
   const size = Math.max(1, Math.min(blockRows, Math.floor(wanted / HELD_OUT_BLOCKS)));
   const blocks = new Permutation(Math.ceil(rowCount / size), 0, 'held-out');

@@ -242,15 +242,18 @@ export async function encodeImage({ pixels, width, height }: PixelImage): Promis
     .toBuffer();
 }
 
-/** One in this many of the possible layouts is held out. */
+/** One in this many of the possible layouts is held out. Four cells have too few layouts for that. */
 const HELD_OUT_ONE_IN = 8;
+const HELD_OUT_OF_FOUR_CELLS = 3;
 
 /** Distinct cells; which of them are in use together never happens in the other split. */
 function cellsInUse(cells: number, count: number, split: Split, random: Random): readonly number[] {
   const all = Array.from({ length: cells * cells }, (_, cell) => cell);
+  // The sums of `count` cells are count · (cells² − count) + 1 numbers in a row, so that both splits have some.
+  const oneIn = cells === 2 ? HELD_OUT_OF_FOUR_CELLS : HELD_OUT_ONE_IN;
   for (;;) {
     const chosen = random.shuffle(all).slice(0, count);
-    const isHeldOut = chosen.reduce((sum, cell) => sum + cell, 0) % HELD_OUT_ONE_IN === 0;
+    const isHeldOut = chosen.reduce((sum, cell) => sum + cell, 0) % oneIn === 0;
     if (isHeldOut === (split === 'heldOut')) return chosen;
   }
 }

@@ -29,9 +29,11 @@ export interface PolicyServiceOptions {
   readonly speaks?: 'vllm' | 'sglang' | 'both';
   /** Largest request, in bytes. Default 256 MiB, since images are sent with every turn. */
   readonly maxBytes?: number;
-  /** Most pixels of an image; more are refused before decoding. Default 2²⁴, such as 4096×4096. */
+  /** Most pixels of an image; more are refused before decoding. Default 40·2²⁰, more than those of 8K. */
   readonly maxImagePixels?: number;
 }
+
+const MOST_PIXELS = 40 * 2 ** 20;
 
 /** Opens the service and resolves once it listens. The caller disposes of the policy. */
 export async function openPolicyService(
@@ -44,7 +46,7 @@ export async function openPolicyService(
 /** Makes the service as a Hono app. The caller disposes of the policy. */
 export function policyService(options: PolicyServiceOptions): Hono {
   const { policy, model = 'saccade', version = '0.0.0', speaks = 'both' } = options;
-  const { maxBytes = 256 * 2 ** 20, maxImagePixels = 2 ** 24 } = options;
+  const { maxBytes = 256 * 2 ** 20, maxImagePixels = MOST_PIXELS } = options;
   const engine = new ServedEngine(policy);
   const prompts = new PromptReader(policy.processor, maxImagePixels);
   const app = newServiceApp({

@@ -9,8 +9,8 @@ import { refused } from './refusal.ts';
 /** Most cached prepared images; a conversation sends its images again with every turn. */
 const MOST_IMAGES = 256;
 const MOST_KEPT_BYTES = 512 * 2 ** 20;
-/** Most pixels of one request, in largest images. */
-const LARGEST_IMAGES = 8;
+/** Most pixels of the images of one request, unless a single one may have more. */
+const MOST_TOGETHER = 2 ** 27;
 
 export class PromptReader {
   readonly #processor: Processor;
@@ -71,7 +71,7 @@ export class PromptReader {
     }
     const encoded = dataUrls.map(bytesOf);
     const pixels = encoded.reduce((sum, bytes) => sum + this.#pixelsOf(bytes), 0);
-    const most = LARGEST_IMAGES * this.#maxPixels;
+    const most = Math.max(MOST_TOGETHER, this.#maxPixels);
     if (pixels > most) {
       throw refused(`The images have ${pixels} pixels together, at most ${most} are accepted.`);
     }

@@ -1,11 +1,15 @@
 /** The task set that a wrapper wraps, by its name and settings of its own. */
 import { ConfigError, defineRegistry, type Registry } from '@saccade/core';
 import { listSettings, text, textList } from '@saccade/core/settings';
-import type { TaskSet, TaskSetUnit } from '@saccade/gym';
+import { datasetTaskSets } from '@saccade/datasets';
+import { type TaskSet, type TaskSetUnit, taskSets } from '@saccade/gym';
 import * as catalog from '../task-sets/catalog.ts';
 
-/** The task sets of this package that are no wrappers. */
-const bases: Registry<TaskSetUnit> = defineRegistry<TaskSetUnit>('task set', catalog);
+/** Task sets that are no wrappers: of this package, of the gym, and of the user's own data. */
+const bases: Registry<TaskSetUnit> = defineRegistry<TaskSetUnit>('task set', {
+  ...Object.fromEntries([...taskSets.entries(), ...datasetTaskSets.entries()]),
+  ...catalog,
+});
 
 /** Settings of a wrapper that name what it wraps. */
 export const baseSettings = (preset: string) => ({

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConfigError, DataError } from '@saccade/core';
 import type { Task } from '@saccade/gym';
 import { taskSetContract } from '@saccade/gym/contract';
@@ -22,6 +25,34 @@ describe('orientation', () => {
   for (const { name, check } of taskSetContract.slice(1)) {
     it(name, () => check(remembered(small)), 60_000);
   }
+
+  it('wraps the tasks of the gym, and images of a folder of one’s own', async () => {
+    const turned = orientation.with({ of: 'needle', ofSettings: ['cells=2'] });
+    const [upright, quarter] = await Promise.all([0, 1].map((i) => turned.task('heldOut', i)));
+    expect(factsOf(quarter as Task)).toMatchObject({
+      orientation: 'rotate_90',
+      of: upright?.metadata.of,
+    });
+    expect(quarter?.answer).toBe(upright?.answer);
+    const folder = mkdtempSync(join(tmpdir(), 'orientation-'));
+    const [image] = (upright as Task).images;
+    writeFileSync(join(folder, 'a.png'), image?.png ?? '');
+    writeFileSync(
+      join(folder, 'metadata.csv'),
+      'file_name,question,answer\na.png,Which digit?,7\n',
+    );
+    const mapping = join(folder, 'mapping.json');
+    writeFileSync(
+      mapping,
+      JSON.stringify({ question: 'question', images: 'image', answer: 'answer' }),
+    );
+    const of = [`from=${folder}`, `mapping=${mapping}`, 'heldOutShare=1'];
+    const unopened = orientation.with({ of: 'dataset', ofSettings: of });
+    const own = (await unopened.open?.({ onEvent: () => {} } as never)) ?? unopened;
+    expect(own.size('heldOut')).toBe(6);
+    expect(factsOf(await own.task('heldOut', 5))).toMatchObject({ orientation: 'flip_vertical' });
+    await own.dispose?.();
+  });
 
   it('asks the same about every pose of an image, and turns back to its very pixels', async () => {
     const base = countAndFind.with({ hardest: 1 });
