@@ -131,8 +131,10 @@ async function fittingFormat(path: string, format: string): Promise<string | und
   const { readDialogs } = await import('../dialog-formats.ts');
   for (const other of FORMATS.filter((name) => name !== format)) {
     try {
-      const { value: row } = await readDialogs(path, other)[Symbol.asyncIterator]().next();
-      if (row?.kind === 'sample') return other;
+      for await (const row of readDialogs(path, other)) {
+        if (row.kind === 'sample') return other;
+        break;
+      }
     } catch {
       // Not a file of this format as a whole.
     }
