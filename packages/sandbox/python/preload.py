@@ -43,7 +43,7 @@ def preload(config):
     # Every fork would do this again: open fonts are not shared.
     matplotlib.font_manager._get_font.cache_clear()
 
-    worker.set_image_limit(config["limits"]["imagePixels"])
+    worker.set_image_limit(config["limits"]["openedPixels"])
     provenance.install()
     video.install()
     streams = sys.stdout, sys.stderr  # which the capture replaces

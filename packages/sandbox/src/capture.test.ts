@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { crc32, deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { coordinateImage } from './contract.ts';
 import type { LocalSandbox } from './local-sandbox.ts';
@@ -15,6 +16,24 @@ beforeAll(async () => {
 afterAll(() => sandbox.dispose());
 
 const photo = { name: 'photo', encoded: coordinateImage(200, 120) };
+
+/** A PNG of black pixels, which is small however many they are. */
+function blackPng(width: number, height: number): Buffer {
+  const chunk = (name: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(name, 'latin1'), data]);
+    const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    checksum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, checksum]);
+  };
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0]);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  const rows = deflateSync(Buffer.alloc((width + 1) * height));
+  const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+  const chunks = [chunk('IHDR', header), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([signature, ...chunks]);
+}
 
 interface Setting {
   readonly capture?: CaptureOptions;
@@ -70,6 +89,19 @@ describe('the last expression', () => {
     const figure = await run({ capture }, 'plt.figure(figsize=(2, 1))');
     expect([sizes(figure), figure.images[0]?.source]).toEqual([['200x100'], 'value']);
     expect(sizes(await run({ capture }, 'display(np.zeros((30, 40, 3)))'))).toEqual(['40x30']);
+  });
+
+  it('opens images of 8K and shows parts of them, and opens none that are larger', async () => {
+    const wall = { name: 'wall', encoded: blackPng(7680, 4320) };
+    const session = await sandbox.open({ capture, images: [wall] });
+    const part = await session.execute('wall.crop((7000, 4000, 7056, 4056))');
+    expect([part.kind, sizes(part)]).toEqual(['ok', ['56x56']]);
+    expect((await session.execute('wall')).error?.message).toMatch(/pixels/);
+    await session.dispose();
+    const larger = sandbox.open({ images: [{ name: 'wall', encoded: blackPng(8000, 6000) }] });
+    await expect(larger).rejects.toThrow(
+      /The image wall cannot be opened: .* Give whole PNG or JPEG bytes of at most 41943040 pixels/,
+    );
   });
 
   it('takes arrays as RGB unless it is told that they are BGR', async () => {

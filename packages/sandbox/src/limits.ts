@@ -21,8 +21,10 @@ export interface Limits {
   readonly outputBytes: number;
   /** Images kept per execution: as many as a whole trajectory may hold. */
   readonly imageCount: number;
-  /** Pixels of one captured or opened image: one of 8K fits, and a decompression bomb does not. */
+  /** Pixels of one captured image: a policy sees no more of it. */
   readonly imagePixels: number;
+  /** Pixels of one image that is opened: one of 8K fits, and a decompression bomb does not. */
+  readonly openedPixels: number;
   /** Size of one video file; it is sent to the server in one piece of at most 64 MiB. */
   readonly videoBytes: number;
   /** Frames of one video, each of at most `imagePixels`: the times of all are read at the start. */
@@ -57,7 +59,8 @@ export const defaultLimits: Limits = {
   sessionMemoryBytes: (1024 + 64) * 1024 * 1024,
   outputBytes: 16 * 1024,
   imageCount: 8,
-  imagePixels: 40 * 1024 * 1024,
+  imagePixels: 16 * 1024 * 1024,
+  openedPixels: 40 * 1024 * 1024,
   videoBytes: 48 * 1024 * 1024,
   videoFrames: 100_000,
   imageAspect: 200,

@@ -203,7 +203,7 @@ export class PythonSession implements Session {
     const name = this.#options.imageNames[refused.image];
     return (
       `The image ${name} cannot be opened: ${refused.message}. Give whole PNG or JPEG ` +
-      `bytes of at most ${this.#host.limits.imagePixels} pixels.`
+      `bytes of at most ${this.#host.limits.openedPixels} pixels.`
     );
   }
 

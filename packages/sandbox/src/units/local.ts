@@ -65,7 +65,14 @@ export const local = defineSandbox({
       max: GIB,
       default: defaultLimits.imagePixels,
       unit: 'pixels',
-      about: 'Most pixels of an image that code opens or shows.',
+      about: 'Most pixels of an image that code shows.',
+    }),
+    openedPixels: count({
+      min: 1,
+      max: GIB,
+      default: defaultLimits.openedPixels,
+      unit: 'pixels',
+      about: 'Most pixels of an image that a task gives or code opens.',
     }),
     imageCount: count({
       min: 0,
