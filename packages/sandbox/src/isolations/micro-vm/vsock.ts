@@ -22,6 +22,13 @@ const retryMs = 10;
 /** The guest was reached and says that it cannot continue. */
 class GuestRefusal extends SandboxError {}
 
+/** The time of a try was over before it came to anything. */
+class Silence extends SandboxError {
+  constructor() {
+    super('it is silent');
+  }
+}
+
 /**
  * Tries until the guest listens: before that, Firecracker closes the connection.
  *
@@ -40,7 +47,8 @@ export async function connectGuest(address: GuestAddress): Promise<Socket> {
       return await tryConnect(address, left);
     } catch (error) {
       if (error instanceof GuestRefusal) throw error;
-      last = (error as Error).message;
+      // The last try has hardly any time: it says less than the one before.
+      if (last === '' || !(error instanceof Silence)) last = (error as Error).message;
     }
   }
 }
@@ -52,7 +60,7 @@ async function tryConnect(
   const socket = connect(path);
   const give = (error: Error): void => void socket.destroy(error);
   const onEnd = (): void => give(new SandboxError('its process ended'));
-  const timer = setTimeout(() => give(new SandboxError('it is silent')), milliseconds);
+  const timer = setTimeout(() => give(new Silence()), milliseconds);
   ended.addEventListener('abort', onEnd, { once: true });
   socket.on('error', () => {}); // told where lines are awaited
   try {
