@@ -1,22 +1,13 @@
 import { createHash } from 'node:crypto';
-import { nativeBackend } from '@saccade/backend-native';
-import { openDevice } from '@saccade/ops';
 import { afterAll, describe, expect, it } from 'vitest';
 import { nanoConfig, qwen2_5_vl } from './architectures/qwen2_5_vl.ts';
 import { squares } from './contract.ts';
+import { measuredDevice } from './measured-device.fixture.ts';
 import { nanoSize } from './models/model-size.ts';
 import { createLocalPolicy, type TrainingOptions } from './open-policy.ts';
 import { noiseImage, tinyProcessor } from './tiny-policy.fixture.ts';
 
-let peak = 0;
-const backend = nativeBackend({ threads: 2 });
-const alloc = backend.alloc.bind(backend);
-backend.alloc = (sizeBytes) => {
-  const buffer = alloc(sizeBytes);
-  peak = Math.max(peak, backend.allocatedBytes());
-  return buffer;
-};
-const device = openDevice(backend);
+const { device, measurePeak } = measuredDevice();
 afterAll(() => device.dispose());
 
 const size = { ...nanoSize, layers: 6, visionLayers: 6, hidden: 32, intermediate: 96 };
@@ -42,10 +33,9 @@ async function step(options: TrainingOptions) {
     seed: 1,
     ...options,
   });
-  const before = device.allocatedBytes();
-  peak = before;
+  const peakSince = measurePeak();
   const { logprobs } = await policy.forwardBackward(batch, squares);
-  const peakBytes = peak - before;
+  const peakBytes = peakSince();
   const { gradNorm } = await policy.optimizerStep({ learningRate: 1e-2 });
   const weights: Record<string, string> = {};
   for (const name of policy.trainable) {

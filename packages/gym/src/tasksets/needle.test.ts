@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DIGIT_SIZE, mnist } from '../mnist.ts';
 import type { Split } from '../task.ts';
 import type { Box } from './draw-needle.ts';
-import { type NeedleFacts, needle, needleFacts, needleWith } from './needle.ts';
+import { defaultNeedle, type NeedleFacts, needle, needleFacts, needleWith } from './needle.ts';
 
 async function cropOf(png: Uint8Array, [left, top, right, bottom]: Box): Promise<Uint8Array> {
   const box = { left, top, width: right - left, height: bottom - top };
@@ -108,6 +108,20 @@ describe('needle', () => {
     const seen = new Set(layouts('train'));
     expect(seen.size).toBeGreaterThan(80);
     expect(layouts('heldOut').filter((layout) => seen.has(layout))).toEqual([]);
+  });
+
+  it('has layouts for both splits on the smallest tables, with any number of cards', () => {
+    for (const cells of [2, 3]) {
+      for (let cards = 1; cards < cells * cells; cards++) {
+        const layouts = (split: Split) =>
+          Array.from({ length: 40 }, (_, index) => {
+            const { box, decoys } = needleFacts(split, index, { ...defaultNeedle, cells, cards });
+            return [box, ...decoys].map(String).sort().join(' ');
+          });
+        const seen = new Set(layouts('train'));
+        expect(layouts('heldOut').filter((layout) => seen.has(layout))).toEqual([]);
+      }
+    }
   });
 
   it('has other images in the splits, under other seeds and indices', async () => {

@@ -1,9 +1,7 @@
 /** What trains and what samples, on every architecture at nano size: each has each feature. */
-import { nativeBackend } from '@saccade/backend-native';
-import { type Device, openDevice } from '@saccade/ops';
 import { adamw } from '@saccade/optim';
 import sharp from 'sharp';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { architectures } from '../architecture-registry.ts';
 import {
   type ContractPrompt,
@@ -14,6 +12,7 @@ import {
   squares,
 } from '../contract.ts';
 import type { LocalPolicy } from '../local-policy.ts';
+import { measuredDevice } from '../measured-device.fixture.ts';
 import { predictMemory } from '../memory/predict-memory.ts';
 import { nano } from '../model-units/nano.ts';
 import { canOpenOwn } from '../processor/open-own.ts';
@@ -26,18 +25,7 @@ const small = {
 const everyPart = ['all-linear'];
 const lora = { rank: 4, mergerTargets: everyPart, visionTargets: everyPart };
 
-let device: Device;
-let peak = 0;
-beforeAll(() => {
-  const backend = nativeBackend({ threads: 2 });
-  const alloc = backend.alloc.bind(backend);
-  backend.alloc = (sizeBytes) => {
-    const buffer = alloc(sizeBytes);
-    peak = Math.max(peak, backend.allocatedBytes());
-    return buffer;
-  };
-  device = openDevice(backend);
-});
+const { device, measurePeak } = measuredDevice();
 afterAll(() => device.dispose());
 
 async function promptOf({ processor }: LocalPolicy): Promise<ContractPrompt> {
@@ -148,6 +136,7 @@ describe.each(architectures.names.filter(canOpenOwn))('%s', (architecture) => {
     const forecast = await predictMemory(plan, workload);
     for (const policy of policies.splice(0)) policy.dispose();
     const before = device.allocatedBytes();
+    const peakSince = measurePeak();
     const policy = await nano.open(settings, { device, seed: 1, valueHead: false, corpus });
     policies.push(policy);
     expect(device.allocatedBytes() - before).toBe(forecast.weights + forecast.adapter);
@@ -158,13 +147,11 @@ describe.each(architectures.names.filter(canOpenOwn))('%s', (architecture) => {
     const targets = new Int32Array(127).fill(9);
     const batch = { segments: [{ tokens, images: prompt.images, parent: -1 }], rows, targets };
     for (let steps = 0; steps < 2; steps++) {
-      peak = 0;
       // Gradients of the second add to those of the first.
       for (let parts = 0; parts < 2; parts++) await policy.forwardBackward(batch, squares);
       await policy.optimizerStep({ learningRate: 1e-3, optimizer: workload.optimizer });
     }
     const { cache, sampleWeights, total } = forecast;
-    const training = peak - before;
-    expect(Math.abs((total - cache - sampleWeights) / training - 1)).toBeLessThan(0.1);
+    expect(Math.abs((total - cache - sampleWeights) / peakSince() - 1)).toBeLessThan(0.1);
   });
 });

@@ -1,31 +1,20 @@
-import { nativeBackend } from '@saccade/backend-native';
-import { axpby, type Device, openDevice } from '@saccade/ops';
+import { axpby } from '@saccade/ops';
 import { adamw } from '@saccade/optim';
 import { adopt, apply, type Tensor } from '@saccade/tensor';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { nanoConfig, qwen2_5_vl } from '../architectures/qwen2_5_vl.ts';
 import type { PackedBatch } from '../batch.ts';
 import { squares } from '../contract.ts';
 import { LocalPolicy } from '../local-policy.ts';
 import { Adapter, adaptedLayers } from '../lora/adapter.ts';
+import { measuredDevice } from '../measured-device.fixture.ts';
 import type { ModelPlan } from '../model-unit.ts';
 import { nanoSize } from '../models/model-size.ts';
 import type { TrainingOptions } from '../open-policy.ts';
 import { noiseImage, tinyProcessor } from '../tiny-policy.fixture.ts';
 import { type MemoryWorkload, predictMemory } from './predict-memory.ts';
 
-let device: Device;
-let peak = 0;
-beforeAll(() => {
-  const backend = nativeBackend({ threads: 2 });
-  const alloc = backend.alloc.bind(backend);
-  backend.alloc = (sizeBytes) => {
-    const buffer = alloc(sizeBytes);
-    peak = Math.max(peak, backend.allocatedBytes());
-    return buffer;
-  };
-  device = openDevice(backend);
-});
+const { device, measurePeak } = measuredDevice();
 afterAll(() => device.dispose());
 
 const size = { ...nanoSize, layers: 3, hidden: 512, heads: 8, kvHeads: 4, intermediate: 1536 };
@@ -63,7 +52,7 @@ function zeroWeights(): Record<string, Tensor> {
 async function measure(training: TrainingOptions) {
   const before = device.allocatedBytes();
   const growth = () => device.allocatedBytes() - before;
-  peak = before;
+  const peakSince = measurePeak();
   const layers = training.lora && adaptedLayers(model, training.lora);
   const adapter = layers && Adapter.create(device, layers, 1);
   const parts = { device, model, processor: tinyProcessor, parameters: zeroWeights() };
@@ -94,7 +83,7 @@ async function measure(training: TrainingOptions) {
   const moments = growth() - weights - cache;
   await policy.forwardBackward(batch, squares);
   await policy.forwardBackward(batch, squares);
-  const total = peak - before;
+  const total = peakSince();
   policy.dispose();
   expect(device.allocatedBytes()).toBe(before);
   return { weights, cache, gradients, moments, total };

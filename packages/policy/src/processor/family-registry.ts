@@ -19,7 +19,7 @@ export function familyOfModel(modelType: unknown): ProcessorFamily | undefined {
 /**
  * The family of a checkpoint, by the `processor_class` in its files, or else its `model_type`.
  *
- * @throws UnsupportedError naming both, and those that are known; DataError if the files have neither
+ * @throws UnsupportedError naming both, and those that are known; DataError if files are missing
  */
 export function familyOf(files: ProcessorFiles): ProcessorFamily {
   const units = processorFamilies.entries().map(([, unit]) => unit);
@@ -36,7 +36,7 @@ export function familyOf(files: ProcessorFiles): ProcessorFamily {
   const found = familyOfModel(modelType);
   if (found !== undefined) return found;
   const asked = classes.find((name) => typeof name === 'string');
-  if (asked === undefined && modelType === undefined) {
+  if (asked === undefined && modelType === undefined && files.images === undefined) {
     throw new DataError(
       'The checkpoint has no image processor, and no config.json with a model_type that needs none. ' +
         'Download the whole checkpoint.',

@@ -1,5 +1,4 @@
 /** InternVL 3 and later, as converted for transformers. */
-
 import { writeChatTemplate } from '../chat-template.ts';
 import { CheckpointProcessor } from '../checkpoint-processor.ts';
 import { type GotOcr2Images, gotOcr2Image } from '../images/got-ocr2-images.ts';
@@ -99,13 +98,14 @@ export const internvl = defineFamily({
       patchSize: visionPatchSize(files.config, 14),
       tokensPerTile: files.processor.count('image_seq_length', 1, 65536, 256),
     };
+    const fields = imageFields(files);
     const images: GotOcr2Images = {
-      ...parseTile(imageFields(files), arithmeticOf(files, options.arithmetic, 'torchvision')),
+      ...parseTile(fields, arithmeticOf(files, options.arithmetic, 'torchvision')),
       ...shared,
-      minTiles: imageFields(files).count('min_patches', 1, 1024, 1),
-      maxTiles: imageFields(files).count('max_patches', 1, 1024, 12),
+      minTiles: fields.count('min_patches', 1, 1024, 1),
+      maxTiles: fields.count('max_patches', 1, 1024, 12),
     };
-    const videos = { ...parseTile(files.videos ?? imageFields(files), 'torchvision'), ...shared };
+    const videos = { ...parseTile(files.videos ?? fields, 'torchvision'), ...shared };
     return new CheckpointProcessor(files, visualsOf(images, videos), options);
   },
 });

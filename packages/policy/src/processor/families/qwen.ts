@@ -1,5 +1,4 @@
 /** Qwen2-VL and Qwen2.5-VL. */
-
 import { qwenImageProcessor } from '../image-processor.ts';
 import { imageFields } from '../processor-files.ts';
 import { QwenProcessor } from '../qwen-processor.ts';
