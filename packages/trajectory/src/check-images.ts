@@ -57,21 +57,35 @@ function ownViolations(image: TrajectoryImage, known: ReadonlySet<string>): read
   return violations;
 }
 
-/** Whether every run of placeholders is made of whole images, in order. */
+/**
+ * Whether images and runs of placeholders, both in order, begin and end together: a run is made of whole
+ * images, or an image of whole runs, as where the names of its tiles stand between them.
+ */
 function arePlacedWhole(
   tokens: Int32Array,
   images: readonly TrajectoryImage[],
   imageToken: number,
 ): boolean {
   let next = 0;
+  // Placeholders of an image that began in an earlier run and has more to come.
+  let owed = 0;
   for (let start = 0; start < tokens.length; start++) {
     if (tokens[start] !== imageToken) continue;
     let end = start;
     while (tokens[end] === imageToken) end++;
-    let filled = start;
-    while (filled < end && next < images.length) filled += images[next++]?.tokenCount ?? 0;
-    if (filled !== end) return false;
+    const length = end - start;
     start = end;
+    if (owed === 0) {
+      let filled = images[next++]?.tokenCount ?? 0;
+      owed = filled - length;
+      if (owed >= 0) continue;
+      while (filled < length && next < images.length) filled += images[next++]?.tokenCount ?? 0;
+      if (filled !== length) return false;
+      owed = 0;
+    } else {
+      owed -= length;
+      if (owed < 0) return false;
+    }
   }
-  return next === images.length;
+  return owed === 0 && next === images.length;
 }

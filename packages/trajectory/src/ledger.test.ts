@@ -163,7 +163,22 @@ describe('the builder', () => {
   it.each<[string, ReturnType<typeof prompt>, RegExp]>([
     ['placeholders that are missing', prompt({}, [7, 1, 8]), /has 1 placeholders, .* need 2/],
     ['placeholders of no image', prompt({}, [1, 1, 1]), /has 3 placeholders, .* need 2/],
-    ['placeholders that are apart', prompt({}, [1, 7, 1]), /placeholders are cut/],
+    [
+      'an image that ends within the run of the next one',
+      {
+        ...prompt({}, [1, 7, 1, 1]),
+        images: [image, { ...image, name: 'image_1', tokenCount: 1 }],
+      },
+      /placeholders are cut/,
+    ],
+    [
+      'a run that ends within an image which did not begin it',
+      {
+        ...prompt({}, [1, 1, 1, 7, 1]),
+        images: [image, { ...image, name: 'image_1' }],
+      },
+      /placeholders are cut/,
+    ],
     ['an image without a size', prompt({ modelWidth: 0 }), /modelWidth of image image_0 must be/],
     ['half a pixel', prompt({ height: 1.5 }), /height of image image_0 must be/],
     [
@@ -184,6 +199,17 @@ describe('the builder', () => {
     expect(builder.tokenCount).toBe(0);
     builder.prompt(prompt({}));
     expect(builder.tokenCount).toBe(3);
+  });
+
+  it.each([
+    ['tiles with their names between them', [1, 7, 1], [2]],
+    ['images without anything between them', [1, 1, 1, 1], [2, 2]],
+    ['tiles, and an image after them', [1, 7, 1, 1, 7, 1, 1], [3, 2]],
+  ])('takes %s', (_, tokens, counts) => {
+    const images = counts.map((tokenCount, i) => ({ ...image, tokenCount, name: `image_${i}` }));
+    const builder = new TrajectoryBuilder({ ...identity, maxTokens: 20 });
+    builder.prompt({ ...prompt({}, tokens), images });
+    expect(builder.tokenCount).toBe(tokens.length);
   });
 
   it('refuses an observation whose image would not fit, and stays as it was', () => {
