@@ -131,6 +131,7 @@ export default defineConfig({
         },
       },
     ],
+    globalSetup: './scripts/test-folder.ts',
     // Native addons and child processes want processes, not worker threads.
     pool: 'forks',
     // Twice the processors of the least machine: tests wait for sandboxes, browsers and children.
