@@ -74,7 +74,10 @@ export async function buildAddon({
         : `Building the native kernels (${durationOf(cuda)} the first time) …`,
     );
     await build({ tools, cuda, isa, tests, onProgress });
-    writeFileSync(stampPath, `${JSON.stringify({ sources, tools, cuda, isa, tests }, null, 2)}\n`);
+    const sets = findsItsSets(isa) ? isa : EVERY_SET;
+    if (sets !== isa) await build({ tools, cuda, isa: sets, tests, onProgress });
+    const stamp = { sources, tools, cuda, isa: sets, tests };
+    writeFileSync(stampPath, `${JSON.stringify(stamp, null, 2)}\n`);
     return 'built';
   } finally {
     rmSync(lockPath, { force: true });
@@ -336,8 +339,8 @@ export function instructionSetsOf(flags) {
   if (!hasAll('avx512f', 'avx512vl', 'avx512bw', 'avx512dq')) return { chosen, tested: [] };
   chosen.push('avx512');
   if (hasAll('avx512_bf16', 'avx512_vnni')) chosen.push('avx512bf16');
-  const hasTiles = hasAll('amx_tile', 'amx_bf16', 'amx_int8');
-  return { chosen, tested: ['avx512pairs', ...(hasTiles ? ['avx512amx'] : [])] };
+  if (hasAll('avx512_bf16', 'amx_tile', 'amx_bf16', 'amx_int8')) chosen.push('avx512amx');
+  return { chosen, tested: ['avx512pairs'] };
 }
 
 /** The best one of this machine, or for tests all that run here; every one where nobody tells. */
@@ -348,6 +351,17 @@ function setsToBuild(tests) {
   const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/));
   const sets = tests ? [...chosen, ...tested] : chosen.slice(-1);
   return sets.length > 0 ? sets.join(',') : 'generic';
+}
+
+/**
+ * Whether the addon runs one of the sets it was built for. A system may refuse what its processor has:
+ * the tiles of AMX need its leave.
+ */
+function findsItsSets(isa) {
+  if (isa === EVERY_SET || isa === 'generic') return true;
+  const ask = 'process.stdout.write(require(process.argv[1]).usableInstructionSets().at(-1))';
+  const { stdout } = spawnSync(process.execPath, ['-e', ask, addonPath()], { encoding: 'utf8' });
+  return stdout !== 'generic';
 }
 
 /** Whether what was built for some sets has those that are wanted. */

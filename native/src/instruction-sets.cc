@@ -62,6 +62,9 @@ std::vector<std::string> usableInstructionSets() {
     names.push_back("avx512bf16");
   }
 #endif
+#if defined(SACCADE_HAS_avx512amx)
+  if (hasAvx512() && hasAmx()) names.push_back("avx512amx");
+#endif
   return names;
 }
 
@@ -69,10 +72,6 @@ std::vector<std::string> emulatedInstructionSets() {
   std::vector<std::string> names;
 #if defined(SACCADE_HAS_avx512pairs)
   if (hasAvx512()) names.push_back("avx512pairs");
-#endif
-#if defined(SACCADE_HAS_avx512amx)
-  // Not chosen: no training has run with it.
-  if (hasAvx512() && hasAmx()) names.push_back("avx512amx");
 #endif
   return names;
 }
