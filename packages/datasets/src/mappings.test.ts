@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeAvi, type Task } from '@saccade/gym';
@@ -5,7 +6,7 @@ import { parquetWriteFile } from 'hyparquet-writer';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { schemaOf } from './parquet-schema.fixture.ts';
 import { published } from './published.fixture.ts';
-import { IMAGE, type Published } from './published-row.fixture.ts';
+import { BYTES, IMAGE, type Published, SHA256 } from './published-row.fixture.ts';
 import { mappings } from './reader-registry.ts';
 import { image, temporaryFolder } from './samples.fixture.ts';
 import { DataSource } from './sources/data-source.ts';
@@ -21,9 +22,11 @@ const settings = (from: string, mapping: string, records: string | undefined) =>
   });
 
 let png: Uint8Array;
+let hash: string;
 let clip: Uint8Array;
 beforeAll(async () => {
   png = await image(1);
+  hash = createHash('sha256').update(png).digest('hex');
   const frame = { pixels: new Uint8Array(3 * 64 * 48), width: 64, height: 48 };
   clip = await encodeClip(frame);
 });
@@ -32,7 +35,7 @@ beforeAll(async () => {
 async function folderOf({ row, files = [], wrap }: Published): Promise<string> {
   const folder = await temporaryFolder();
   for (const file of files) {
-    const path = join(folder, file);
+    const path = join(folder, file.replace(SHA256, hash));
     await mkdir(join(path, '..'), { recursive: true });
     await writeFile(path, /\.(avi|mp4)$/.test(file) ? clip : png);
   }
@@ -42,6 +45,8 @@ async function folderOf({ row, files = [], wrap }: Published): Promise<string> {
   }
   const real = (value: unknown): unknown => {
     if (value === IMAGE) return { bytes: png, path: null };
+    if (value === BYTES) return png;
+    if (value === SHA256) return hash;
     if (value === 'base64') return Buffer.from(png).toString('base64');
     return Array.isArray(value) ? value.map(real) : value;
   };

@@ -2,6 +2,7 @@
  * One row of published sets in exactly their columns, as `schemaFrom` of each mapping says where they were
  * read. Values are made up; names and types of columns are not.
  */
+import { benchmarks } from './published-benchmarks.fixture.ts';
 import { morePublished } from './published-more.fixture.ts';
 import { IMAGE, type Published } from './published-row.fixture.ts';
 
@@ -150,4 +151,5 @@ export const published: Readonly<Record<string, Published>> = {
     images: 1,
   },
   ...morePublished,
+  ...benchmarks,
 };

@@ -2,6 +2,7 @@
 import { DataError } from '@saccade/core';
 import { type Fields, typeOf } from '../table.ts';
 import { type ColumnPath, parsePath, valueAt } from './column-path.ts';
+import { readExact } from './exact.ts';
 import type { AnswerValue, ChoicesValue } from './mapping-schema.ts';
 import { patternOf, readTemplate, textOf } from './texts.ts';
 
@@ -31,7 +32,8 @@ export function readChoices(given: ChoicesValue): ChoicesReader {
     };
   }
   const path = parsePath(given.value);
-  const { separator } = given;
+  const { separator, pattern } = given;
+  const match = pattern === undefined ? (text: string) => text : patternOf(pattern);
   return {
     paths: [path],
     inQuestion,
@@ -42,7 +44,7 @@ export function readChoices(given: ChoicesValue): ChoicesReader {
       if (!Array.isArray(list)) {
         throw new DataError(`${path.text}: expected a list of choices, got ${typeOf(value)}`);
       }
-      const texts = list.map((one) => textOf(one, path.text) ?? '');
+      const texts = list.map((one) => match(textOf(one, path.text) ?? ''));
       return texts.length === 0 ? undefined : texts;
     },
   };
@@ -67,6 +69,10 @@ interface Answer {
 /** The answer of a row; undefined where it has none. */
 export interface AnswerReader {
   readonly paths: readonly ColumnPath[];
+  /** Path of the flags that say what of it is exact. */
+  readonly flags: ColumnPath | undefined;
+  /** Paths of the kinds of rows by which it is read. */
+  readonly conditions: readonly ColumnPath[];
   /** Whether a list of texts is read. */
   readonly isList: boolean;
   /** @throws DataError if it does not fit the choices */
@@ -76,7 +82,7 @@ export interface AnswerReader {
 /** Reads an answer as its declaration says. */
 export function readAnswer(given: AnswerValue): AnswerReader {
   if (typeof given === 'string') return readAnswer({ value: given, as: 'text', base: 0 });
-  const { value, as, base, pattern, words } = given;
+  const { value, as, base, pattern, words, exact } = given;
   const template = readTemplate(value);
   const [path] = template.paths;
   const match = pattern === undefined ? (text: string) => text : patternOf(pattern);
@@ -85,8 +91,14 @@ export function readAnswer(given: AnswerValue): AnswerReader {
     return words?.[plain] ?? plain;
   };
   const isList = as === 'all' || as === 'majority';
+  if (isList && exact !== undefined) {
+    throw new DataError(`an answer that is read as ${as} is no single text that could be exact`);
+  }
+  const marked = exact && readExact(exact);
   return {
     paths: template.paths,
+    flags: marked?.flags,
+    conditions: marked?.conditions ?? [],
     isList,
     read(fields, choices) {
       if (isList && path !== undefined) {
@@ -96,7 +108,8 @@ export function readAnswer(given: AnswerValue): AnswerReader {
       }
       const text = template.read(fields);
       if (text === undefined) return undefined;
-      return one(chosen(worded(text), as, base, choices));
+      const right = chosen(worded(text), as, base, choices);
+      return one(marked === undefined ? right : marked.mark(right, fields));
     },
   };
 }

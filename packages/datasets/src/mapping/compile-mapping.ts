@@ -8,6 +8,7 @@ import { type ColumnPath, parsePath, valueAt } from './column-path.ts';
 import type { MappingDeclaration } from './mapping-schema.ts';
 import { type MediaContext, type MediaReader, readMedia } from './media.ts';
 import { readText, textOf } from './texts.ts';
+import { readTurns } from './turns.ts';
 
 /** A row as a task's fields. */
 export interface MappedRow {
@@ -37,8 +38,9 @@ export interface Mapping {
   check(name: string, columns: readonly Column[], rows: readonly Row[]): void;
 }
 
-/** The name of the question that is drawn, in paths. */
+/** The names of the question that is drawn, and of the last turn of a conversation, in paths. */
 const EACH = 'each';
+const TURNS = 'turns';
 
 /**
  * Prepares a declaration.
@@ -69,6 +71,7 @@ function compile(declaration: MappingDeclaration): Mapping {
   const origin = optionalPath(declaration.origin);
   const split = optionalPath(declaration.split);
   const each = optionalPath(declaration.each);
+  const turns = declaration.turns && readTurns(declaration.turns);
   const media = [...images, ...videos];
   const take = (paths: readonly ColumnPath[], expected: string, accepts: readonly string[]) =>
     paths.map((path): Needed => ({ path, expected, accepts }));
@@ -77,6 +80,8 @@ function compile(declaration: MappingDeclaration): Mapping {
   const needed: Needed[] = [
     ...take(question.paths, 'text', SCALARS),
     ...take(answer.paths, 'an answer', answer.isList ? [...SCALARS, 'list'] : SCALARS),
+    ...take(given(answer.flags), 'flags', ['list', ...SCALARS]),
+    ...take([...answer.conditions, ...(turns?.conditions ?? [])], 'a kind of row', SCALARS),
     ...take(choices?.paths ?? [], 'choices', ['list', ...SCALARS]),
     // Of images that a row may lack, the first column has to be there: else the mapping is another's.
     ...media.flatMap(({ paths, isFile, isOptional }, i) => {
@@ -84,16 +89,23 @@ function compile(declaration: MappingDeclaration): Mapping {
       const [expected, accepts] = isFile ? ['the name of a file', SCALARS] : ['an image', MEDIA];
       return take(paths, expected as string, accepts as readonly string[]);
     }),
+    ...take(given(...media.map(({ hash }) => hash)), 'a hash', ['list', ...SCALARS]),
     ...take(given(...facts.map(([, path]) => path)), 'a value', []),
     ...take(given(whole), 'a struct', ['struct', 'string']),
     ...take(given(origin, split), 'text', SCALARS),
     ...take(given(each), 'a list of questions', ['list']),
+    ...take(turns?.lists ?? [], 'a list of turns', ['list', ...SCALARS]),
   ];
-  const columns = [...new Set(needed.map(({ path }) => path.column))].filter((c) => c !== EACH);
-  const drawn = (fields: Fields, draw: number): Fields =>
-    each ? { ...fields, [EACH]: drawQuestion(valueAt(fields, each), each, draw) } : fields;
+  // Columns that no data has: they are made of others.
+  const made = [...(each ? [EACH] : []), ...(turns ? [TURNS] : [])];
+  const columns = [...new Set(needed.map(({ path }) => path.column))];
+  const drawn = (fields: Fields, draw: number): Fields => ({
+    ...fields,
+    ...(each && { [EACH]: drawQuestion(valueAt(fields, each), each, draw) }),
+    ...(turns && { [TURNS]: turns.read(fields) }),
+  });
   return {
-    columns: each ? [...new Set([...columns, each.column])] : columns,
+    columns: columns.filter((column) => !made.includes(column)),
     async map(row, context) {
       const fields = drawn(row, context.draw);
       const asked = question.read(fields)?.trim();
@@ -127,8 +139,12 @@ function compile(declaration: MappingDeclaration): Mapping {
     },
     ...(split && { splitOf: (fields: Fields) => textOf(valueAt(fields, split), split.text) }),
     check: (name, known, rows) => {
-      checkColumns(name, needed, known);
-      const first = rows.flatMap(({ fields }) => (fields ? [drawn(fields, 0)] : []));
+      checkColumns(
+        name,
+        needed.filter(({ path }) => !made.includes(path.column)),
+        known,
+      );
+      const first = rows.flatMap(({ fields }) => (fields ? [drawnOrPlain(fields, drawn)] : []));
       for (const one of needed) checkTypes(name, one, first);
     },
   };
@@ -153,6 +169,16 @@ async function eachOf<Medium>(
     }
   }
   return media;
+}
+
+/** A row that is corrupt has none of the columns that are made; its own are checked all the same. */
+function drawnOrPlain(fields: Fields, drawn: (fields: Fields, draw: number) => Fields): Fields {
+  try {
+    return drawn(fields, 0);
+  } catch (error) {
+    if (error instanceof DataError) return fields;
+    throw error;
+  }
 }
 
 function drawQuestion(value: unknown, path: ColumnPath, draw: number): unknown {
@@ -188,7 +214,7 @@ interface Needed {
 function checkColumns(name: string, needed: readonly Needed[], known: readonly Column[]): void {
   const names = known.map((column) => column.name);
   for (const { path, expected } of needed) {
-    if (path.column === EACH || names.includes(path.column)) continue;
+    if (names.includes(path.column)) continue;
     throw new ConfigError(
       'taskSet.mapping',
       `taskSet.mapping: ${name} reads ${expected} from the column ${JSON.stringify(path.column)}, ` +

@@ -3,9 +3,12 @@ import { z } from 'zod';
 
 const path = z.string().min(1);
 
+/** Rows whose value at a path is one of these texts. */
+const conditionSchema = z.strictObject({ value: path, is: z.array(z.string().min(1)).min(1) });
+
 /**
- * A text: a path (`query`), a template of paths (`{hint}\n{question}`), or a path with what is done
- * to its value.
+ * A text: a path (`query`), a template of paths (`{hint}\n{question}`), a path with what is done to
+ * its value, or the same words for every row.
  */
 const textSchema = z.union([
   path,
@@ -17,10 +20,21 @@ const textSchema = z.union([
     /** Regular expression whose first group is the text; where it does not match, the whole is. */
     pattern: z.string().min(1).optional(),
   }),
+  z.strictObject({ text: z.string().min(1) }),
 ]);
 
 /** How an answer is stored. */
 const ANSWERS = ['text', 'all', 'majority', 'index', 'letter', 'choice'] as const;
+
+/** What of an answer has to be the same text, where a verifier would let some of it differ. */
+const exactSchema = z.strictObject({
+  /** Path of a list of YES and NO, one for each element of the answer; what is not YES is NO. */
+  flags: path.optional(),
+  /** Rows with a flag for each turn: the last one is that of the answer. */
+  lastFlag: conditionSchema.optional(),
+  /** Rows whose whole answer is exact. */
+  rows: conditionSchema.optional(),
+});
 
 const answerSchema = z.union([
   path,
@@ -36,6 +50,8 @@ const answerSchema = z.union([
     pattern: z.string().min(1).optional(),
     /** Words for stored values: `{ "0": "No", "1": "Yes" }`. */
     words: z.record(z.string(), z.string()).optional(),
+    /** Handed to the verifier with the text, as JSON. */
+    exact: exactSchema.optional(),
   }),
 ]);
 
@@ -46,6 +62,8 @@ const choicesSchema = z.union([
     /** A list, or a text of several with `separator` between them. */
     value: path,
     separator: z.string().min(1).optional(),
+    /** As that of a text, for each choice: takes letters away that it begins with. */
+    pattern: z.string().min(1).optional(),
     /** Whether the question has them already. */
     inQuestion: z.boolean().default(false),
   }),
@@ -61,16 +79,30 @@ const mediumSchema = z.union([
   z.strictObject({
     /** A path whose value has bytes, is base64, names a file, or is a list of these. */
     value: path.optional(),
-    /** A template of a file's name: `images/{image_id}.png`. */
+    /** A template of a file's name: `images/{image_id}.png`; without an extension: any usual one. */
     file: path.optional(),
     /** Folder that file names in values are relative to. */
     folder: path.optional(),
+    /** Path of the SHA-256 of its bytes, in hexadecimal; other bytes are refused. */
+    sha256: path.optional(),
     /** Whether a row may have none. */
     optional: z.boolean().default(false),
   }),
 ]);
 
 const media = z.union([mediumSchema, z.array(mediumSchema)]);
+
+/**
+ * A conversation of one row, as lists of its questions and of their answers. The last question is
+ * asked. Other paths name it as `turns.question`, its answer as `turns.answer`, and as `turns.text` the
+ * question behind all turns before it.
+ */
+const turnsSchema = z.strictObject({
+  questions: path,
+  answers: path,
+  /** Rows that are conversations; of others `turns.text` is the last question alone. */
+  where: conditionSchema.optional(),
+});
 
 /** The schema of a declaration. */
 export const mappingSchema = z.strictObject({
@@ -89,6 +121,7 @@ export const mappingSchema = z.strictObject({
   split: path.optional(),
   /** Path of a list of questions of one row; one is drawn, and other paths name it as `each`. */
   each: path.optional(),
+  turns: turnsSchema.optional(),
 });
 
 /** A declaration with its defaults filled in. */
@@ -99,3 +132,6 @@ export type TextValue = z.output<typeof textSchema>;
 export type AnswerValue = z.output<typeof answerSchema>;
 export type ChoicesValue = z.output<typeof choicesSchema>;
 export type MediumValue = z.output<typeof mediumSchema>;
+export type ConditionValue = z.output<typeof conditionSchema>;
+export type ExactValue = z.output<typeof exactSchema>;
+export type TurnsValue = z.output<typeof turnsSchema>;

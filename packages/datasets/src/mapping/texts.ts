@@ -2,7 +2,7 @@
 import { DataError } from '@saccade/core';
 import { type Fields, typeOf } from '../table.ts';
 import { type ColumnPath, parsePath, valueAt } from './column-path.ts';
-import type { TextValue } from './mapping-schema.ts';
+import type { ConditionValue, TextValue } from './mapping-schema.ts';
 
 /** A text of a row; undefined where its values are absent. */
 export interface TextReader {
@@ -22,6 +22,45 @@ export function textOf(value: unknown, path: string): string | undefined {
   throw new DataError(`${path}: expected text or a number, got ${typeOf(value)}`);
 }
 
+/**
+ * The texts of a list, of its JSON, or of a text alone; none where the value is absent.
+ *
+ * @throws DataError naming an element that is no text
+ */
+export function textsAt(fields: Fields, path: ColumnPath): readonly string[] {
+  const value = valueAt(fields, path);
+  if (value === null || value === undefined) return [];
+  const list = listIn(value);
+  return (Array.isArray(list) ? list : [list]).map((element, i) => {
+    const text = textOf(element, `${path.text}[${i}]`);
+    if (text !== undefined) return text;
+    throw new DataError(`${path.text}[${i}]: expected text or a number, got null`);
+  });
+}
+
+/** A list that is stored as its JSON, as in a cell of a CSV file. */
+export function listIn(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.startsWith('["')) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+/** Whether a row is one of those that a condition names. */
+export interface Condition {
+  readonly path: ColumnPath;
+  holds(fields: Fields): boolean;
+}
+
+/** Reads a condition. */
+export function readCondition({ value, is }: ConditionValue): Condition {
+  const path = parsePath(value);
+  const wanted = new Set(is);
+  return { path, holds: (fields) => wanted.has(textOf(valueAt(fields, path), path.text) ?? '') };
+}
+
 /** Reads a path or a template. @throws DataError if it is neither */
 export function readTemplate(template: string): TextReader {
   if (!template.includes('{')) {
@@ -39,12 +78,10 @@ export function readTemplate(template: string): TextReader {
     paths,
     isTemplate: true,
     read(fields) {
-      const texts = parts.map((part, i) => {
-        if (i % 2 === 0) return part;
-        const path = paths[(i - 1) / 2] as ColumnPath;
-        return textOf(valueAt(fields, path), path.text) ?? '';
-      });
-      return texts.join('');
+      const values = paths.map((path) => textOf(valueAt(fields, path), path.text) ?? '');
+      // Words around nothing say nothing.
+      if (values.every((value) => value.trim() === '')) return undefined;
+      return parts.map((part, i) => (i % 2 === 0 ? part : values[(i - 1) / 2])).join('');
     },
   };
 }
@@ -52,6 +89,7 @@ export function readTemplate(template: string): TextReader {
 /** Reads a text with what is done to it. @throws DataError if it cannot be read so */
 export function readText(given: TextValue): TextReader {
   if (typeof given === 'string') return readTemplate(given);
+  if ('text' in given) return { paths: [], isTemplate: true, read: () => given.text };
   const { value, without = [], pattern } = given;
   const template = readTemplate(value);
   const match = pattern === undefined ? undefined : patternOf(pattern);

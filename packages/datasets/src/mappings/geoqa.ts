@@ -5,7 +5,9 @@ export const geoqa = defineMapping({
   name: 'geoqa',
   description: 'GeoQA: problems of plane geometry with four choices.',
   sources: ['GeoQA', 'GeoQA-Plus'],
-  schemaFrom: 'arXiv:2105.14517 and the release of the data',
+  schemaFrom:
+    'public code of chen-judge/GeoQA, which names no column of the text; its files are pickles: convert ' +
+    'them first, and write their arrays as images',
   isVerified: false,
   declaration: {
     question: 'subject',

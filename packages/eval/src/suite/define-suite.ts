@@ -24,6 +24,8 @@ export interface SuiteDefinition<Name extends string> {
   readonly description: string;
   /** Published benchmarks that have this form, for people. */
   readonly form: readonly string[];
+  /** Published benchmarks that it is, where it reads them from a copy of the user's. */
+  readonly reads?: readonly string[];
   /** Names under which it is evaluated together with others, e.g. `generated`. */
   readonly groups?: readonly string[];
   /** Where the tasks come from. */
@@ -47,6 +49,7 @@ export interface SuiteDefinition<Name extends string> {
 /** A suite as a catalog holds it. */
 export interface Suite extends Unit<SuiteSettingsSchema> {
   readonly form: readonly string[];
+  readonly reads: readonly string[];
   readonly groups: readonly string[];
   readonly taskSet: UnitChoice;
   readonly split: Split;
@@ -76,12 +79,14 @@ export function defineSuite<const Name extends string>({
   split = 'heldOut',
   slices = {},
   groups = [],
+  reads = [],
   ...definition
 }: SuiteDefinition<Name>): Suite & { readonly name: Name } {
   return {
     ...definition,
     split,
     groups,
+    reads,
     settings: suiteSettings(defaults),
     slices: { ...commonSlices, ...slices },
   };

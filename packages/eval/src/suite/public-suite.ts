@@ -6,6 +6,8 @@ import type { SuiteDefaults } from './suite-settings.ts';
 export interface PublicSuite<Name extends string> {
   readonly name: Name;
   readonly description: string;
+  /** The names of the benchmark, as `form` of other suites has them. */
+  readonly reads: readonly string[];
   /** Where it is published; `--set <suite>.taskSet.from=<folder>` reads a copy. */
   readonly from: string;
   /** How its rows become tasks: a mapping of `@saccade/datasets`. */

@@ -3,6 +3,7 @@ import { definePublicSuite } from '../suite/public-suite.ts';
 export const chartqa = definePublicSuite({
   name: 'chartqa',
   description: 'ChartQA: questions about charts; relaxed accuracy.',
+  reads: ['ChartQA'],
   from: 'hf:datasets/HuggingFaceM4/ChartQA',
   mapping: 'chartqa',
   files: ['data/test-*'],

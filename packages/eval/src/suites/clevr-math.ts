@@ -3,6 +3,7 @@ import { definePublicSuite } from '../suite/public-suite.ts';
 export const clevrMath = definePublicSuite({
   name: 'clevr-math',
   description: 'CLEVR-Math: arithmetic over scenes; one of the six checks of VISTA.',
+  reads: ['CLEVR-Math'],
   from: 'hf:datasets/dali-does/clevr-math',
   mapping: 'clevr-math',
   groups: ['vista-ood'],

@@ -3,6 +3,7 @@ import { definePublicSuite } from '../suite/public-suite.ts';
 export const mathvista = definePublicSuite({
   name: 'mathvista',
   description: 'MathVista: mathematics in figures of many kinds.',
+  reads: ['MathVista'],
   from: 'hf:datasets/AI4Math/MathVista',
   mapping: 'mathvista',
   groups: ['vista-ood'],

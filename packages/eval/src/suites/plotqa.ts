@@ -3,6 +3,7 @@ import { definePublicSuite } from '../suite/public-suite.ts';
 export const plotqa = definePublicSuite({
   name: 'plotqa',
   description: 'PlotQA: questions about scientific plots; one of the six checks of VISTA.',
+  reads: ['PlotQA'],
   from: 'PlotQA',
   mapping: 'plotqa',
   groups: ['vista-ood'],

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { defineVerifier } from '../define-verifier.ts';
 import { expectedAnswers } from './expected-answers.ts';
 
-const settings = z.strictObject({
+/** Settings of everything that compares texts in this way. */
+export const anlsFields = {
   threshold: quantity({
     min: 0,
     max: 1,
@@ -19,7 +20,8 @@ const settings = z.strictObject({
     unit: 'characters',
     about: 'Longer answers are cut: the distance takes quadratic time.',
   }),
-});
+};
+const settings = z.strictObject(anlsFields);
 
 /**
  * Average normalized Levenshtein similarity of one answer.
@@ -39,7 +41,8 @@ export const anls = defineVerifier({
   },
 });
 
-function similarity(
+/** Similarity of an answer with one text, 0 from the threshold on, and where one of them is empty. */
+export function similarity(
   answer: string,
   expected: string,
   { threshold, maxCharacters }: SettingsOf<typeof settings>,

@@ -9,3 +9,5 @@ export { mra } from './mra.ts';
 export { multipleChoice } from './multiple-choice.ts';
 export { numeric } from './numeric.ts';
 export { quantity, quantityRelaxed } from './quantity.ts';
+export { relaxedLists } from './relaxed-lists.ts';
+export { vqaAccuracy } from './vqa-accuracy.ts';

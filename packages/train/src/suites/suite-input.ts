@@ -12,6 +12,7 @@ import {
 } from '../run-config.ts';
 import type { Setting } from '../setting.ts';
 import { applySettings } from '../settings.ts';
+import { slots } from '../slots/slots.ts';
 
 /** A suite that is resolved: its own settings, and the units that it plays with. */
 export interface ResolvedSuite {
@@ -60,7 +61,10 @@ export function resolveSuite(
     suite.settings,
     Object.fromEntries(plain.map(({ path, value }) => [path, value])),
   );
-  const units = mine.filter((setting) => !isPlain(setting));
+  const { taskSet, units } = turnedBase(
+    suite,
+    mine.filter((setting) => !isPlain(setting)),
+  );
   for (const { path } of units) {
     if (OWN_WORDS.includes(path.split('.')[0] ?? '')) continue;
     const known = fieldsOf({}).filter(({ path: one }) =>
@@ -75,7 +79,7 @@ export function resolveSuite(
     ...(keepsTools && base.config.tools !== undefined && { tools: inputOfRun(base).tools }),
     ...(suite.tools !== undefined && { tools: suite.tools }),
     ...(protocol !== undefined && { protocol }),
-    taskSet: suite.taskSet,
+    taskSet,
     verifier: suite.verifier,
     judge: suite.judge ?? null,
   } as RunInput;
@@ -85,4 +89,35 @@ export function resolveSuite(
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(`${prefix}${error.field}`, `suite ${suite.name}: ${error.message}`);
   }
+}
+
+/**
+ * The task set of a suite, and the settings that are left for it. A suite of turned images takes those of
+ * the task set that it turns, too: `orientation-chartqapro.taskSet.from=data/chartqapro`.
+ */
+function turnedBase(
+  { taskSet }: Suite,
+  units: readonly Setting[],
+): { readonly taskSet: Suite['taskSet']; readonly units: readonly Setting[] } {
+  if (typeof taskSet === 'string' || typeof taskSet.name !== 'string') return { taskSet, units };
+  const { name, of, ofSettings } = taskSet;
+  if (typeof of !== 'string' || !Array.isArray(ofSettings)) return { taskSet, units };
+  const own = ['name', ...Object.keys(slots.taskSet.registry.get(name).settings.shape)];
+  const fields = listSettings(slots.taskSet.registry.get(of).settings);
+  const changed = new Map<string, string>();
+  const others = units.filter((setting) => {
+    const { path, value } = setting;
+    const key = /^taskSet\.(.+)$/.exec(path)?.[1];
+    if (key === undefined || own.includes(key)) return true;
+    const field = fields.find((one) => one.path === key);
+    if (field === undefined) throw unknownSetting(path, key, fields);
+    const isList = field.range === 'a list of texts' && !Array.isArray(value);
+    const values = isList ? String(value).split(',') : [value].flat();
+    changed.set(key, `${key}=${values.map((one) => String(one).trim()).join('+')}`);
+    return false;
+  });
+  const kept = (ofSettings as readonly string[]).filter((each) => {
+    return !changed.has(each.replace(/=.*$/s, ''));
+  });
+  return { taskSet: { ...taskSet, ofSettings: [...kept, ...changed.values()] }, units: others };
 }

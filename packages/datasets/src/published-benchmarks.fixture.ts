@@ -1,0 +1,95 @@
+/** Rows of sets that models are evaluated on; see `published.fixture.ts`. */
+import { BYTES, IMAGE, type Published, SHA256 } from './published-row.fixture.ts';
+
+export const benchmarks: Readonly<Record<string, Published>> = {
+  chartqapro: {
+    row: {
+      Question: ['Which are above 40?', 'And since when?'],
+      Answer: ['[Ohio, Iowa]', '[2016, 2018]'],
+      'Question Type': 'Conversational',
+      image: BYTES,
+      Year: ['NO', 'YES'],
+      Paragraph: 'Two states lead.',
+    },
+    question:
+      /^Two states lead\.\n\nQuestion: Which are above 40\?\nAnswer: \[Ohio, Iowa\]\nQuestion: And since when\?\n\n/,
+    answer: '{"text":"[2016, 2018]","exactElements":[true]}',
+    images: 1,
+    metadata: { kind: 'Conversational' },
+  },
+  'pixmo-count': {
+    row: {
+      image_url: 'https://example.org/1.jpg',
+      image_sha256: SHA256,
+      count: 3,
+      points: { x: [1.5, 20.25, 40.5], y: [2.5, 3.5, 4.5] },
+      label: 'red cars',
+    },
+    // Parquet, beside files of images without an extension.
+    files: [`images/${SHA256}`],
+    question: 'How many red cars are there in the image?',
+    answer: '3',
+    images: 1,
+    metadata: { label: 'red cars', points: { x: [1.5, 20.25, 40.5], y: [2.5, 3.5, 4.5] } },
+  },
+  textvqa: {
+    row: {
+      image_id: '003a8ae2ef43b901',
+      question_id: 34602,
+      question: 'what is the brand of this camera?',
+      question_tokens: ['what', 'is'],
+      image: IMAGE,
+      image_width: 1024,
+      image_height: 664,
+      flickr_original_url: '',
+      flickr_300k_url: '',
+      answers: ['nous les gosses', 'dakota', 'clos culombu', 'dakota digital', 'dakota'],
+      image_classes: ['Cassette deck'],
+      set_name: 'val',
+      ocr_tokens: ['DAKOTA'],
+    },
+    question: 'what is the brand of this camera?',
+    answer: '["nous les gosses","dakota","clos culombu","dakota digital","dakota"]',
+    images: 1,
+    metadata: { id: 34602 },
+  },
+  'mme-realworld': {
+    row: {
+      index: 0,
+      question: 'What color is the car?',
+      'multi-choice options': ['(A) red', '(B) blue (dark)', '(C) white', '(D) gray', '(E) none'],
+      answer: 'B',
+      category: 'Perception/Monitoring',
+      'l2-category': 'vehicle/attribute/color',
+      bytes: 'base64',
+    },
+    question: 'What color is the car?\n(A) red\n(B) blue (dark)\n(C) white\n(D) gray\n(E) none',
+    answer: 'B',
+    images: 1,
+    metadata: { category: 'Perception/Monitoring', task: 'vehicle/attribute/color', id: 0 },
+  },
+  blink: {
+    row: {
+      idx: 'val_Visual_Similarity_1',
+      question: 'Which is most similar to the first?',
+      sub_task: 'Visual_Similarity',
+      image_1: IMAGE,
+      image_2: IMAGE,
+      image_3: IMAGE,
+      image_4: null,
+      choices: ['the second image', 'the third image'],
+      answer: '(B)',
+      prompt: 'Which is most similar?\n(A) the second image\n(B) the third image',
+    },
+    question: 'Which is most similar?\n(A) the second image\n(B) the third image',
+    answer: 'B',
+    images: 3,
+    metadata: { task: 'Visual_Similarity' },
+  },
+  'iam-line': {
+    row: { image: IMAGE, text: 'A move to stop Mr. Gaitskell' },
+    question: /Which text is written/,
+    answer: 'A move to stop Mr. Gaitskell',
+    images: 1,
+  },
+};
