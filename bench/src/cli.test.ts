@@ -83,6 +83,30 @@ describe('the command line', () => {
     expect(hasHalves).not.toBe(stderr.includes('no f16: the adapter has no shader-f16'));
   });
 
+  it('measures what a learner elsewhere is sent: the same in fewer bytes than as JSON', () => {
+    const json = join(folder, 'client.json');
+    const sizes = { trajectories: 4, group: 2, tokens: 300, 'prompt-tokens': 100, images: 2 };
+    const small = { ...sizes, 'image-tokens': 20, 'image-bytes': 5000, rounds: 2 };
+    const flags = Object.entries(small).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+    const forms = ['--forms', 'binary,json,plain'];
+    const { status, stdout, stderr } = run('client', ...flags, ...forms, '--json', json);
+    expect(status, stderr).toBe(0);
+    expect(stdout).toMatch(/^4 trajectories of 300 tokens in groups of 2, 2 images of 20 tokens/);
+    const { results } = JSON.parse(readFileSync(json, 'utf8'));
+    const [binary, plainJson, plain] = results;
+    expect(results.map(({ form }: { form: string }) => form)).toEqual(['binary', 'json', 'plain']);
+    // Two images of prompts and one more of each trajectory, once; in plain requests twice, in base64.
+    expect(binary.sentBytes).toBeGreaterThan(6 * 5000);
+    expect(binary.sentBytes).toBeLessThan(plainJson.sentBytes);
+    expect(plain.sentBytes).toBeGreaterThan((2 * 8 * 5000 * 4) / 3);
+    for (const { encoding, sending, total } of results) {
+      expect(Math.min(encoding.p20, sending.p20)).toBeGreaterThan(0);
+      expect(total.median).toBeGreaterThan(sending.median);
+    }
+    const memory = run('client', '--memory', '--steps', '24', '--image-bytes', '500');
+    expect(memory.stdout, memory.stderr).toMatch(/JavaScript heap in use: (flat|grows|shrinks)/);
+  });
+
   it('says what it knows when it is asked for something else', () => {
     const wrong = [
       [['tabel'], /There is no command "tabel"\. Did you mean table\?/],
@@ -93,6 +117,7 @@ describe('the command line', () => {
       [['--isa', 'mmx'], /isa is "mmx", which this processor lacks/],
       [['--pass', 'sideways'], /Pass some of forward, backward, both/],
       [['--rounds', '0'], /whole number/],
+      [['client', '--forms', 'yaml'], /Pass some of binary, json, plain/],
       [['--baseline', join(folder, 'nowhere.json')], /no result of a benchmark/],
     ] as const;
     for (const [args, message] of wrong) {

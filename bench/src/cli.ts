@@ -1,6 +1,7 @@
 /** The command line of the benchmarks: one program, a subcommand for each kind. */
 import { ConfigError, messageOf, nearestName, SaccadeError } from '@saccade/core';
 import { Command } from 'commander';
+import { addClient } from './commands/client.ts';
 import { addDecode } from './commands/decode.ts';
 import { addMemory } from './commands/memory.ts';
 import { addOps } from './commands/ops.ts';
@@ -35,6 +36,7 @@ bench/README.md says what the numbers mean.`,
   addSteps(program, args);
   addMemory(program, args);
   addDecode(program, args);
+  addClient(program, args);
   try {
     expectCommand(program, args);
     await program.parseAsync(args, { from: 'user' });

@@ -75,7 +75,7 @@ export async function measureMemory(options: MemoryRunOptions): Promise<MemoryRu
   const processor = new QwenProcessor(trainTokenizer([], VOCABULARY), qwenImageProcessor);
   const model = qwen2_5_vl.model(tinyConfig(processor));
   const policy = createLocalPolicy({ device, model, processor, seed: 1 });
-  const series = emptySeries(steps);
+  const series = emptySeries(Object.keys(READINGS) as Reading[], steps);
   const logprob = [Number.NaN, Number.NaN] as [number, number];
   const collectGarbage = garbageCollection();
   const collectEvery = Math.max(1, blockLength(steps));
@@ -179,7 +179,7 @@ function noiseImage(seed: number): ModelImage {
  * V8's, which it does not offer unasked; twice, because the bytes of arrays that one collection finds
  * unused are taken off the count of external memory when the next begins.
  */
-function garbageCollection(): () => void {
+export function garbageCollection(): () => void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   return () => {
@@ -189,11 +189,13 @@ function garbageCollection(): () => void {
 }
 
 /** As long as the run from the start: the heap must not grow by what is written down of it. */
-function emptySeries(steps: number): Record<Reading, Float64Array> {
-  const readings = Object.keys(READINGS) as Reading[];
+export function emptySeries<Name extends Reading>(
+  readings: readonly Name[],
+  steps: number,
+): Record<Name, Float64Array> {
   return Object.fromEntries(
     readings.map((reading) => [reading, new Float64Array(steps).fill(Number.NaN)]),
-  ) as Record<Reading, Float64Array>;
+  ) as Record<Name, Float64Array>;
 }
 
 /** Writes down how memory stands now. */

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DataError, type RunEvent } from '@saccade/core';
+import { DataError, type RunEvent, SaccadeError } from '@saccade/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findLatestCheckpoint, verifyCheckpoint, writeCheckpoint } from './checkpoint.ts';
 
@@ -106,6 +106,21 @@ describe('checkpoints', () => {
     await expect(full).rejects.toThrow(/the disk is full.*step-000001 and older ones are intact/);
     expect(names()).toEqual(['step-000001']);
     expect(latest().step).toBe(1);
+  });
+
+  it('says of a full disk elsewhere what whoever found it full says', async () => {
+    const message =
+      'Weights could not be written to /elsewhere: ENOSPC: no space left. Make room there.';
+    const full = writeCheckpoint(
+      parent,
+      1,
+      async () => {
+        throw new SaccadeError('learner', message);
+      },
+      { keep: 2 },
+    );
+    await expect(full).rejects.toThrow(/written to \/elsewhere: ENOSPC: no space left\. Make room/);
+    await expect(full).rejects.not.toThrow(/the disk is full/);
   });
 
   it('counts none that comes after the step a run continues from', async () => {

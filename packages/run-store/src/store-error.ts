@@ -1,5 +1,5 @@
 /** Errors and damage of a run directory: the file, the problem and the remedy. */
-import { DataError, messageOf } from '@saccade/core';
+import { DataError, messageOf, SaccadeError } from '@saccade/core';
 
 /** One file that is not as it was written. Readers collect these; `describeDamage` prints one. */
 export interface Damage {
@@ -81,6 +81,8 @@ export function codeOf(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as NodeJS.ErrnoException;
     if (code !== undefined && code in SYSTEM_PROBLEMS) return code;
+    // A typed error says itself what is full, and where: it may be a disk of another machine.
+    if (at instanceof SaccadeError) continue;
     const named = /\b(ENOSPC|EDQUOT|EROFS|EIO)\b/.exec(at.message)?.[1];
     if (named !== undefined) return named;
   }

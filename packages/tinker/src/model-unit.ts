@@ -22,11 +22,13 @@ import {
   parseModelSource,
 } from '@saccade/policy/models';
 import { type ModelRequest, openTinkerClient, type TinkerClient } from './client/tinker-client.ts';
-import { measureServer } from './measure/measure-server.ts';
+import { type MeasureOptions, measureServer } from './measure/measure-server.ts';
 import { describeMeasurement, type Measurement } from './measure/measurement.ts';
 import { openRemoteLearner } from './remote/remote-learner.ts';
 import { TinkerError } from './wire/tinker-error.ts';
 
+/** Starts of a server that one measurement lives through. */
+const MOST_LOSSES = 20;
 const FIELD = 'model.from';
 const file = (about: string) => optionalText({ unit: 'file', about });
 
@@ -117,7 +119,7 @@ export const remote = defineModel({
     try {
       const request = requestOf(chosen, client, context);
       expectNeeds(client, context);
-      const measured = await measureServer(client, {
+      const measured = await measureLasting(client, {
         request: withoutExtras(request),
         processor,
         ...(context.onEvent && { onEvent: context.onEvent }),
@@ -167,6 +169,20 @@ function requestOf(
     ...(valueHead && { valueHead }),
     ...(needs?.reference && adapter === undefined && { reference: true }),
   };
+}
+
+/** Measures a server; from the beginning if it is started anew meanwhile. */
+async function measureLasting(client: TinkerClient, options: MeasureOptions): Promise<Measurement> {
+  for (let losses = 0; ; losses++) {
+    try {
+      return await measureServer(client, options);
+    } catch (error) {
+      if (!(error instanceof TinkerError) || !error.isLoss || losses >= MOST_LOSSES) throw error;
+      const message = `The learner was lost while it was measured (${error.message}) It is measured again.`;
+      options.onEvent?.({ kind: 'warning', message });
+      await client.connect();
+    }
+  }
 }
 
 /** A scratch model needs neither a value head nor a reference. */

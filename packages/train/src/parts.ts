@@ -208,7 +208,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       },
     });
     policy.configureEngine(config.policy);
-    const { sampler, sync } = await openEngine(run, policy, options.directory);
+    const { sampler, sync } = await openEngine(run, policy, options);
     let reference: Promise<FixedPolicy> | undefined;
     const { dispose, ...played } = playground;
     return {
@@ -261,7 +261,7 @@ function coldStartOf({ config }: ResolvedRun, unit: ColdStart<SettingsSchema>): 
 async function openEngine(
   run: ResolvedRun,
   policy: TrainedPolicy,
-  directory: string,
+  { directory, onEvent }: Pick<OpenOptions, 'directory' | 'onEvent'>,
 ): Promise<OpenEngine> {
   const { config, units } = run;
   if (units.engine === undefined) return { sampler: policy, sync: async () => {} };
@@ -277,5 +277,6 @@ async function openEngine(
       (how) => how.temperature !== 0 && isTruncated(how),
     ),
     secret,
+    onEvent,
   });
 }

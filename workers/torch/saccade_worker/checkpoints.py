@@ -58,7 +58,9 @@ def save(learner: Learner, shared: dict[str, Any], mine: None) -> Generator[None
         _replace(partial, directory)
     except Exception as error:  # No collective comes after this, so that all go on.
         shutil.rmtree(partial, ignore_errors=True)
-        code = "disk" if isinstance(error, OSError) else None
+        # Files of tensors have an error of their own for a full disk.
+        is_disk = isinstance(error, OSError) or "No space left" in str(error)
+        code = "disk" if is_disk else None
         raise ServerFault(f"{directory} could not be written: {error}.", code=code) from error
     return {"directory": directory, "sha256": sha256, "version": learner.version}
 

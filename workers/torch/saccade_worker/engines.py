@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import os
+import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -14,6 +17,7 @@ from .errors import ServerFault
 # An engine that loads a large checkpoint from a shared disk takes minutes.
 TIMEOUT_SECONDS = 900
 LORA_NAME = "saccade"
+RESUME_TRIES = 10
 # Holds the token of engines that ask for one.
 TOKEN_VARIABLE = "SACCADE_ENGINE_TOKEN"
 
@@ -47,16 +51,32 @@ def publish_lora(url: str, weights: Published) -> str | None:
 
 def publish_disk(url: str, weights: Published) -> str | None:
     """vLLM in its development mode: pauses, reloads the directory, drops caches, goes on."""
-    _post(url, "/pause?mode=wait", {})
     try:
+        _post(url, "/pause?mode=wait", {})
         call = {"method": "reload_weights", "kwargs": {"weights_path": weights.directory}}
         _post(url, "/collective_rpc", call)
         stamp_version(url, weights.version)
         _post(url, "/reset_prefix_cache", {})
         _post(url, "/reset_mm_cache", {}, optional=True)
-    finally:
-        _post(url, "/resume", {})
+    except ServerFault:
+        # What failed first is told, whether or not the engine goes on.
+        with contextlib.suppress(ServerFault):
+            _resume(url)
+        raise
+    _resume(url)
     return served_version(url)
+
+
+def _resume(url: str) -> None:
+    """An engine that was never told to go on would answer nobody: a lost answer is asked for again."""
+    for left in reversed(range(RESUME_TRIES)):
+        try:
+            _post(url, "/resume", {})
+            return
+        except ServerFault:
+            if left == 0:
+                raise
+            time.sleep(0.2)
 
 
 def publish_sglang(url: str, weights: Published) -> str | None:
@@ -128,8 +148,8 @@ def _send(url: str, path: str, data: bytes | None, optional: bool) -> Any:
             return None
         detail = error.read(2000).decode(errors="replace")
         raise ServerFault(f"{address} answered {error.code}: {detail}", code="engine") from error
-    except OSError as error:
-        raise ServerFault(f"{address} does not answer: {error}.", code="engine") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise ServerFault(f"{address} does not answer: {error}.", code="engine-lost") from error
     try:
         return json.loads(text)
     except ValueError:

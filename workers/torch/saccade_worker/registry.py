@@ -17,8 +17,9 @@ from .learner import Recipe
 from .sequences import Sequence
 from .settings import Settings
 
-# A controller that was silent for so long has left its model.
-SILENT_SECONDS = 300
+# A controller that was silent for so long has left its model: one that lives says so every ten
+# seconds, and one that comes back all the same loads its last checkpoint.
+SILENT_SECONDS = 60
 NAME = re.compile(r"^[A-Za-z0-9._-]{1,128}$")
 
 

@@ -84,7 +84,7 @@ def test_an_engine_that_fails_is_told_and_goes_on(client, engine):
     assert answer["category"] == "server"
     assert Engine.calls[-1][0] == "/resume"
     gone = {"kind": "disk", "urls": ["http://127.0.0.1:9"]}
-    refused(lambda: client.order("publish", {"target": gone, "version": 0}), 0, "engine")
+    refused(lambda: client.order("publish", {"target": gone, "version": 0}), 0, "engine-lost")
     assert score(client).shape == (3,)
 
 

@@ -1,11 +1,47 @@
 /** vLLM, SGLang or `saccade serve policy` as the engine of a run. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { count, flag, optionalText, quantity, text } from '@saccade/core/settings';
 import { z } from 'zod';
 import { defineEngine } from '../remote/engine.ts';
-import { weightPublisher } from '../remote/publish-weights.ts';
-import { openRemotePolicy } from '../remote/remote-policy.ts';
+import { isGone } from '../remote/engine-error.ts';
+import { LastingSampler } from '../remote/lasting-sampler.ts';
+import { resumeEngine, weightPublisher } from '../remote/publish-weights.ts';
+import {
+  openRemotePolicy,
+  type RemotePolicy,
+  type RemotePolicyOptions,
+} from '../remote/remote-policy.ts';
+
+/** Tries to open an engine that is lost each time: one that a test of ours ends comes back for ever. */
+const MOST_LOSSES = 20;
+
+/**
+ * Opens an engine and tests it; from the beginning if it is lost meanwhile. One that never answered is an
+ * error at once: its address may be wrong.
+ */
+async function openWhileThere(
+  returnSeconds: number,
+  options: (send: typeof fetch) => RemotePolicyOptions,
+): Promise<RemotePolicy> {
+  const until = Date.now() + 1000 * returnSeconds;
+  let wasThere = false;
+  const send: typeof fetch = async (...request) => {
+    const answer = await fetch(...request);
+    wasThere = true;
+    return answer;
+  };
+  for (let losses = 0; ; losses++) {
+    try {
+      return await openRemotePolicy(options(send));
+    } catch (error) {
+      const isLost = isGone(error) && wasThere && losses < MOST_LOSSES;
+      if (!isLost || Date.now() > until) throw error;
+      await sleep(500);
+    }
+  }
+}
 
 /** Log-probs before and after the temperature are the same, or nothing is learned from them. */
 const isPlain = (temperature: number): boolean => temperature === 1 || temperature === 0;
@@ -53,24 +89,56 @@ export const http = defineEngine({
       unit: 'retries',
       about: 'Retries of requests that the server did not accept.',
     }),
+    returnSeconds: quantity({
+      min: 1,
+      max: 604_800,
+      default: 600,
+      unit: 'seconds',
+      about:
+        'Time in which a server that is gone must be back; it then gets the weights again, and the run ' +
+        'goes on where it was.',
+    }),
   }),
-  async open(settings, { policy, directory, temperatures, truncates, secret }) {
-    const { baseUrl, model, keyVariable, timeoutSeconds, retries } = settings;
-    const sampler = await openRemotePolicy({
+  async open(settings, { policy, directory, temperatures, truncates, secret, onEvent }) {
+    const { baseUrl, model, keyVariable, timeoutSeconds, retries, returnSeconds } = settings;
+    // A run that was killed while it published left the engine paused.
+    if (settings.publish) {
+      const apiKey = keyVariable && secret('engine.keyVariable', keyVariable);
+      await resumeEngine({ baseUrl, retries, ...(apiKey && { apiKey }) });
+    }
+    const engine = await openWhileThere(returnSeconds, (send) => ({
       baseUrl,
       processor: policy.processor,
       timeoutSeconds,
       retries,
+      fetch: send,
       needs: { temperedLogprobs: !temperatures.every(isPlain), truncatedLogprobs: truncates },
       ...(model !== undefined && { model }),
       ...(keyVariable !== undefined && { apiKey: secret('engine.keyVariable', keyVariable) }),
-    });
-    if (!settings.publish) return { sampler, sync: async () => {} };
+    }));
+    const lasting = { returnSeconds, ...(onEvent && { onEvent }) };
+    if (!settings.publish) {
+      return { sampler: new LastingSampler(engine, lasting), sync: async () => {} };
+    }
     const { engineDirectory } = settings;
-    const publisher = weightPublisher(sampler, {
+    const publisher = weightPublisher(engine, {
       directory: settings.directory ?? join(directory, 'engine-weights'),
       ...(engineDirectory !== undefined && { engineDirectory }),
       remove: (old) => rm(old, { recursive: true, force: true }),
+    });
+    const publish = async (): Promise<void> => {
+      if (policy.publish === undefined) {
+        await publisher.publish(policy);
+        return;
+      }
+      const kind = engine.dialect.name === 'vllm' ? 'disk' : 'sglang-disk';
+      const seen = engineDirectory ?? settings.directory;
+      const where = seen === undefined ? {} : { directory: seen };
+      await policy.publish({ kind, urls: [engine.http.url], ...where });
+    };
+    const sampler = new LastingSampler(engine, {
+      ...lasting,
+      restore: policy.publish === undefined ? () => publisher.again() : publish,
     });
     // The weights that the engine serves when the run begins are unknown.
     let published: number | undefined;
@@ -79,14 +147,7 @@ export const http = defineEngine({
       async sync() {
         const { version } = policy;
         if (published === version) return;
-        if (policy.publish === undefined) await publisher.publish(policy);
-        else {
-          const kind = sampler.dialect.name === 'vllm' ? 'disk' : 'sglang-disk';
-          const seen = engineDirectory ?? settings.directory;
-          const where = seen === undefined ? {} : { directory: seen };
-          await policy.publish({ kind, urls: [sampler.http.url], ...where });
-          sampler.setVersion(version);
-        }
+        await sampler.update(version, publish);
         published = version;
       },
     };

@@ -60,3 +60,10 @@ export class EngineError extends SaccadeError {
     return transient.includes(this.fault);
   }
 }
+
+/** Whether there was no connection to the engine, or it broke. */
+export function isGone(error: unknown): error is EngineError {
+  return (
+    error instanceof EngineError && (error.fault === 'unreachable' || error.fault === 'broken')
+  );
+}

@@ -1,4 +1,5 @@
 /** Engines as units: what samples a run's rollouts instead of the policy itself. */
+import type { EventSink } from '@saccade/core';
 import type { SettingsOf, SettingsSchema, Unit } from '@saccade/core/settings';
 import type { Sampler } from '../policy.ts';
 import type { TrainedPolicy } from '../trained-policy.ts';
@@ -17,6 +18,8 @@ export interface EngineContext {
   readonly truncates: boolean;
   /** Reads a secret from an environment variable. @throws ConfigError if it is not set */
   secret(field: string, variable: string): string;
+  /** Receives warnings, as of an engine that was lost and is back. */
+  readonly onEvent?: EventSink;
 }
 
 /** An engine that a run has opened. */

@@ -6,7 +6,12 @@ export {
   describeEngine,
   type EngineReport,
 } from './probe-engine.ts';
-export { type PublishOptions, type WeightPublisher, weightPublisher } from './publish-weights.ts';
+export {
+  type PublishOptions,
+  resumeEngine,
+  type WeightPublisher,
+  weightPublisher,
+} from './publish-weights.ts';
 export { engines, type KnownEngine } from './registry.ts';
 export {
   type EngineNeeds,

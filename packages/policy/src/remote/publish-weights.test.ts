@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalPolicy } from '../local-policy.ts';
 import type { SampleRequest } from '../policy.ts';
 import { tinyPolicy, tinyProcessor } from '../tiny-policy.fixture.ts';
-import { weightPublisher } from './publish-weights.ts';
+import { resumeEngine, weightPublisher } from './publish-weights.ts';
 import { openRemotePolicy, type RemotePolicy } from './remote-policy.ts';
 import { type Served, served } from './served.fixture.ts';
 
@@ -36,6 +36,50 @@ const request = (i: number): SampleRequest => ({
   temperature: 1,
   seed: [i, 5],
   conversation: `c${i}`,
+});
+
+describe('an engine that a publisher pauses', () => {
+  let service: Served;
+  let remote: RemotePolicy;
+  beforeAll(async () => {
+    serving = tinyPolicy(device, 1);
+    service = await served({ policy: serving, speaks: 'vllm' });
+    remote = await openRemotePolicy({ baseUrl: service.url, processor: tinyProcessor, retries: 0 });
+  });
+  afterAll(async () => {
+    await service.close();
+    serving.dispose();
+  });
+  /** Breaks the connections of the next requests of a path, served or not. */
+  const cut = (path: string, count: number): void => {
+    let left = count;
+    service.fault = (own, _, response) => {
+      if (own !== path || left-- <= 0) return false;
+      response.destroy();
+      return true;
+    };
+  };
+
+  it('goes on where the network loses the words that tell it so', async () => {
+    const publisher = weightPublisher(remote, { directory: join(directory, 'lossy') });
+    const learned = { version: 3, save: learning.save.bind(learning) };
+    cut('/resume', 3);
+    await publisher.publish(learned);
+    expect((await remote.sample(request(0))).policyVersion).toBe(3);
+    cut('/collective_rpc', 1);
+    await expect(publisher.publish({ ...learned, version: 4 })).rejects.toThrow(/broke off/);
+    expect((await remote.sample(request(0))).policyVersion).toBe(3);
+    service.fault = undefined;
+  });
+
+  it('goes on for the next one, if the publisher was killed', async () => {
+    await remote.http.post('/pause?mode=wait', '{}');
+    const waiting = remote.sample(request(1));
+    await resumeEngine({ baseUrl: service.url });
+    expect((await waiting).tokens.length).toBeGreaterThan(0);
+    // Whoever cannot be asked is left alone.
+    await resumeEngine({ baseUrl: 'http://127.0.0.1:1', retries: 0 });
+  });
 });
 
 describe.each(['vllm', 'sglang'] as const)('weights published to a %s service', (speaks) => {

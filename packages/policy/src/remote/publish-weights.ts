@@ -5,13 +5,19 @@ import { ConfigError } from '@saccade/core';
 import type { Policy } from '../policy.ts';
 import { AnswerFields } from './answer-fields.ts';
 import { EngineError } from './engine-error.ts';
+import { EngineHttp, type EngineHttpOptions } from './engine-http.ts';
 import type { RemotePolicy } from './remote-policy.ts';
 
 /** Updates the engine that samples with the weights of the policy that trains. */
 export interface WeightPublisher {
-  /** Resolves once all new requests are sampled with the policy's weights. */
-  publish(policy: Pick<Policy, 'save' | 'version'>): Promise<void>;
+  /** Resolves once all new requests are sampled with the policy's weights; gives their directory. */
+  publish(policy: Pick<Policy, 'save' | 'version'>): Promise<string>;
+  /** Lets the engine load again what was published last, as after a restart of the engine. */
+  again(): Promise<void>;
 }
+
+/** Tries to tell an engine to go on, the first aside. */
+const MOST_TRIES = 10;
 
 /** Where `weightPublisher` writes weights. */
 export interface PublishOptions {
@@ -44,7 +50,16 @@ export function weightPublisher(engine: RemotePolicy, options: PublishOptions): 
   }
   const { directory, engineDirectory = directory, remove } = options;
   let previous: string | undefined;
+  let last: { readonly seen: string; readonly version: number } | undefined;
+  const reload = async (seen: string, version: number): Promise<void> => {
+    await (engine.dialect.name === 'vllm'
+      ? reloadVllm(engine, seen, version)
+      : reloadSglang(engine, seen, version));
+  };
   return {
+    async again() {
+      if (last !== undefined) await reload(last.seen, last.version);
+    },
     async publish(policy) {
       const { version } = policy;
       const name = `version-${String(version).padStart(8, '0')}`;
@@ -52,12 +67,12 @@ export function weightPublisher(engine: RemotePolicy, options: PublishOptions): 
       // The engine loads whole weights.
       await policy.save(target, { merged: true });
       const seen = `${engineDirectory.replace(/\/+$/, '')}/${name}`;
-      await (engine.dialect.name === 'vllm'
-        ? reloadVllm(engine, seen, version)
-        : reloadSglang(engine, seen, version));
+      await reload(seen, version);
+      last = { seen, version };
       engine.setVersion(version);
       if (previous !== undefined && previous !== target) await remove?.(previous);
       previous = target;
+      return target;
     },
   };
 }
@@ -67,8 +82,8 @@ async function reloadVllm(
   directory: string,
   version: number,
 ): Promise<void> {
-  await http.post('/pause?mode=wait', '{}');
   try {
+    await http.post('/pause?mode=wait', '{}');
     const call = { method: 'reload_weights', kwargs: { weights_path: directory } };
     await http.post('/collective_rpc', JSON.stringify(call));
     if (report.paths.includes('/update_weight_version')) {
@@ -77,7 +92,36 @@ async function reloadVllm(
     // Keys and values of the old weights are invalid now. The answer has no body.
     await http.send('/reset_prefix_cache', '{}');
   } finally {
-    await http.post('/resume', '{}');
+    await resume(http);
+  }
+}
+
+/** An engine that was never told to go on would answer nobody: a lost answer is asked for again. */
+async function resume(http: EngineHttp): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      await http.post('/resume', '{}');
+      return;
+    } catch (error) {
+      // One that is gone is not paused when it comes back.
+      const isAway = error instanceof EngineError && error.fault === 'unreachable';
+      const mayHelp = error instanceof EngineError && error.isTransient && !isAway;
+      if (!mayHelp || tries >= MOST_TRIES) throw error;
+    }
+  }
+}
+
+/**
+ * Lets an engine go on that is paused: whoever published to it last was killed meanwhile. For those alone
+ * that publish to it themselves. An engine that cannot be asked is left alone.
+ */
+export async function resumeEngine(options: EngineHttpOptions): Promise<void> {
+  const http = new EngineHttp(options);
+  try {
+    const { status, text } = await http.get('/is_paused');
+    if (status === 200 && /"is_paused"\s*:\s*true/.test(text)) await resume(http);
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
   }
 }
 

@@ -155,6 +155,26 @@ export class RemotePolicy implements Sampler {
     this.#version = policyVersion;
   }
 
+  /** The version of the weights as the engine says it, asked by one token; undefined if it does not. */
+  async reportedVersion(): Promise<number | undefined> {
+    const { endOfTurn } = this.processor;
+    const answer = await this.dialect.generate(this.http, this.report.model, {
+      tokens: Int32Array.of(endOfTurn),
+      images: [],
+      maxTokens: 1,
+      stop: [],
+      temperature: 0,
+      topK: 0,
+      topP: 1,
+      minP: 0,
+      seed: [0, 0],
+      session: 'version',
+      endOfTurn,
+      ignoreEndOfTurn: true,
+    });
+    return versionOf(answer);
+  }
+
   /** @throws EngineError by cause; the signal's reason if it is aborted */
   async sample(request: SampleRequest): Promise<SampleResult> {
     const { tokens, images, maxTokens, temperature, stop, signal } = request;

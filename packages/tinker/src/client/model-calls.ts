@@ -51,12 +51,21 @@ export class Futures {
   readonly form: ServerForm;
   readonly limits: CallLimits;
   #inFlight = 0;
+  #isClosed = false;
   readonly #waiting: (() => void)[] = [];
 
   constructor(transport: TinkerTransport, form: ServerForm, limits: CallLimits) {
     this.transport = transport;
     this.form = form;
     this.limits = limits;
+  }
+
+  /**
+   * Lets no call wait any longer for a server that is away: another connection takes its place, or none.
+   * Otherwise a process would live on for what nobody waits for.
+   */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** Sends a call that has no place in a model's order, and waits for its result. */
@@ -177,6 +186,12 @@ export class Futures {
     const { returnSeconds, lookSeconds } = this.limits;
     const until = Date.now() + 1000 * returnSeconds;
     for (;;) {
+      if (this.#isClosed) {
+        throw new TinkerError('server', `The connection to ${this.transport.url} was closed.`, {
+          code: 'lost-worker',
+          cause,
+        });
+      }
       try {
         await this.transport.get('/healthz', Math.max(1, 10 * lookSeconds));
         return;

@@ -60,6 +60,9 @@ export interface Capabilities {
   readonly hasValues: boolean;
 }
 
+/** Starts of a server that one connection lives through. */
+const MOST_LOSSES = 20;
+
 /** Opens a session. @throws TinkerError, or HttpError if there is no server */
 export async function openTinkerClient(options: TinkerClientOptions): Promise<TinkerClient> {
   const {
@@ -111,14 +114,29 @@ export class TinkerClient {
     return this.#capabilities.extensions.includes('saccade/1');
   }
 
-  /** Waits for a server, asks what it can, and begins a session; again after it was started anew. */
+  /**
+   * Waits for a server, asks what it can, and begins a session; again after it was started anew, also
+   * while this went on.
+   */
   async connect(): Promise<void> {
+    for (let losses = 0; ; losses++) {
+      try {
+        return await this.#connectOnce();
+      } catch (error) {
+        const isLost = error instanceof TinkerError && error.isLoss;
+        if (!isLost || losses >= MOST_LOSSES) throw error;
+      }
+    }
+  }
+
+  async #connectOnce(): Promise<void> {
     clearInterval(this.#timer);
     this.transport.forgetIncarnation();
     await this.#futures.untilThere();
     this.#capabilities = await this.#futures.patiently(() => this.#readCapabilities());
     const { extensions } = this.#capabilities;
     const form = { isBinary: extensions.includes('binary'), isOurs: this.isOurs };
+    this.#futures.close();
     this.#futures = new Futures(this.transport, form, this.#limits);
     const body = { tags: ['saccade'], user_metadata: {}, sdk_version: 'saccade' };
     const answer = await this.#plain('/create_session', body);
@@ -202,6 +220,7 @@ export class TinkerClient {
 
   dispose(): void {
     clearInterval(this.#timer);
+    this.#futures.close();
   }
 
   #beat(): void {

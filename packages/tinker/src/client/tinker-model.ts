@@ -106,6 +106,9 @@ const published = z.looseObject({
   served: z.array(z.looseObject({ url: z.string(), version: z.coerce.string() })).default([]),
 });
 
+/** Images that are sent at a time. */
+const UPLOADS_AT_ONCE = 8;
+
 /** A model on a server; `TinkerClient.createModel` makes one. Its calls run in their order. */
 export class TinkerModel {
   readonly id: string;
@@ -276,15 +279,20 @@ export class TinkerModel {
 
   #uploading(blobs: ReadonlyMap<string, ImageBlob>): OnMissing {
     return async (hashes) => {
-      for (const hash of hashes) {
+      const wanted = hashes.map((hash) => {
         const blob = blobs.get(hash);
-        if (blob === undefined) {
-          throw new DataError(
-            `The learner asks for an image ${hash}, which the batch does not have.`,
-          );
+        if (blob !== undefined) return blob;
+        throw new DataError(
+          `The learner asks for an image ${hash}, which the batch does not have.`,
+        );
+      });
+      // One after the other they would wait for the way there and back each time.
+      const uploading = Array.from({ length: UPLOADS_AT_ONCE }, async () => {
+        for (let blob = wanted.pop(); blob !== undefined; blob = wanted.pop()) {
+          await this.#futures.upload(blob);
         }
-        await this.#futures.upload(blob);
-      }
+      });
+      await Promise.all(uploading);
     };
   }
 }

@@ -54,6 +54,8 @@ const CODES: readonly TinkerCode[] = [
   'models-full',
   'unsupported-optimizer',
   'draining',
+  'disk',
+  'engine-lost',
 ];
 /** Answers are tensors in JSON where a server knows no other form. */
 const JSON_LIMITS = { maxDepth: 64, maxValues: 2 ** 26 };

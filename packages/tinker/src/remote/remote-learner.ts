@@ -29,6 +29,7 @@ import { hasRecord, readRecord, writeRecord } from './checkpoint-record.ts';
 import { forestRequest } from './forest-request.ts';
 import { GradientLine } from './gradient-line.ts';
 import { type LinearPath, plainPath } from './gradient-path.ts';
+import { engineError, unlessFull } from './learner-faults.ts';
 import { type LearnerLink, type LinkOptions, openLink } from './learner-link.ts';
 import { wireStep } from './optimizer-fields.ts';
 import { gathered, pathData, spread } from './path-data.ts';
@@ -71,6 +72,8 @@ export class RemoteLearner implements TrainedPolicy {
   readonly #run: string = randomUUID().slice(0, 8);
   #version = 0;
   #saves = 0;
+  /** Saves for a loss alone that are done. */
+  #recoveries = 0;
   /** Where everything was saved last for a loss alone. */
   #recovery: string | undefined;
   #hasMoments = false;
@@ -277,7 +280,11 @@ export class RemoteLearner implements TrainedPolicy {
 
   async publish(target: PublishTarget): Promise<Published> {
     const version = this.#version;
-    const published = await this.#link.run((model) => model.publish(target, version));
+    const published = await this.#link
+      .run((model) => model.publish(target, version))
+      .catch((error: unknown) => {
+        throw engineError(error);
+      });
     if (published.version !== version) {
       throw new StateError(
         `The learner published version ${published.version}, and ${version} was asked for.`,
@@ -376,10 +383,15 @@ export class RemoteLearner implements TrainedPolicy {
   /** Saves everything, so that what was saved before is needed no more. */
   async #saveToRecover(): Promise<void> {
     const { client } = this.#link;
-    // Ours overwrite, so two names do. Servers of others refuse a name that is taken.
-    const number = client.isOurs ? this.#saves++ % 2 : this.#saves++;
+    // Ours overwrite, so two names do: never the one that a loss would need. Others refuse a taken name.
+    const number = client.isOurs ? this.#recoveries % 2 : this.#saves++;
     const name = `${this.#run}-recovery-${number}`;
-    const { path } = await this.#link.run((model) => model.saveWeights(name, { optimizer: true }));
+    const path = await unlessFull(this.#options.onEvent, async () => {
+      const saved = await this.#link.run((model) => model.saveWeights(name, { optimizer: true }));
+      return saved.path;
+    });
+    if (path === undefined) return;
+    this.#recoveries++;
     const before = this.#recovery;
     this.#recovery = path;
     this.#link.journal.restart({ uri: path, hasOptimizer: true });

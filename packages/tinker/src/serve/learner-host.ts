@@ -30,6 +30,12 @@ export interface LearnerHostOptions {
   readonly maxPending?: number;
   /** Models of a session without a heartbeat for so long are unloaded. Default 3600. */
   readonly sessionSeconds?: number;
+  /**
+   * Where there is no room for another model, those of a session without a heartbeat for so long make
+   * it, so that a run whose process was killed can go on. Default 60: clients say that they live
+   * every ten seconds.
+   */
+  readonly silentSeconds?: number;
   /** Whether clients may read gradients, for conformance. Default false. */
   readonly exposesGradients?: boolean;
   /** Receives faults. Default `console.error`. */
@@ -123,6 +129,10 @@ export class LearnerHost {
         },
       );
     }
+    await this.#makeRoom();
+    // The same request may have come twice meanwhile.
+    const made = key === undefined ? undefined : this.#created.get(key);
+    if (made?.hash === hash) return made.requestId;
     this.#expectRoom();
     const id = `m-${randomUUID().slice(0, 13)}`;
     const lora = lora_config == null || lora_config.rank === 0 ? undefined : lora_config;
@@ -273,14 +283,33 @@ export class LearnerHost {
     });
   }
 
+  #hasRoom(): boolean {
+    const { maxModels = 4 } = this.#options;
+    return this.#models.size + this.#own.size + this.#opening < maxModels;
+  }
+
   #expectRoom(): void {
     const { maxModels = 4 } = this.#options;
-    if (this.#models.size + this.#own.size + this.#opening < maxModels) return;
+    if (this.#hasRoom()) return;
     throw new TinkerError(
       'capacity',
       `${maxModels} models are open, as many as there may be. Unload one.`,
       { status: 429, code: 'models-full' },
     );
+  }
+
+  /** Ends the models of whoever was silent for longest, where there is no room without. */
+  async #makeRoom(): Promise<void> {
+    const { silentSeconds = 60 } = this.#options;
+    const old = Date.now() - 1000 * silentSeconds;
+    const seen = ({ session }: HeldModel): number => this.#sessions.get(session) ?? 0;
+    const silent = [...this.#models]
+      .filter(([, held]) => seen(held) < old)
+      .sort(([, a], [, b]) => seen(a) - seen(b));
+    for (const [id] of silent) {
+      if (this.#hasRoom()) return;
+      await this.futures.settled(this.unload(id));
+    }
   }
 
   /** Unloads the models of sessions that show no sign of life. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { messageOf } from '@saccade/core';
 import { TinkerError, wrongField } from '../wire/tinker-error.ts';
 
 const SCHEME = 'tinker://';
@@ -36,6 +37,8 @@ export class SavedPaths {
     const isOurs = parts.length === 3 && parts.every((part) => PART.test(part));
     const directory = isOurs ? join(this.#root, ...parts) : '';
     if (isOurs && existsSync(directory)) return directory;
+    // It was being replaced when the server ended.
+    if (isOurs && existsSync(asideOf(directory))) return asideOf(directory);
     throw new TinkerError('user', `There are no weights ${uri} here. Give a path that was saved.`, {
       status: 404,
       field: 'path',
@@ -58,20 +61,59 @@ export class SavedPaths {
   }
 
   /**
-   * Writes a directory as a whole: after a crash it is what it was before.
+   * Writes a directory as a whole: after a crash it is what it was before, or under `.replaced` beside
+   * it. What could not be written takes no room.
    *
    * @returns its hash
+   * @throws TinkerError `disk` if the system does not let it be written
    */
   async write(directory: string, fill: (directory: string) => Promise<void>): Promise<string> {
     const partial = `${directory}.partial`;
-    await rm(partial, { recursive: true, force: true });
-    await mkdir(dirname(directory), { recursive: true });
-    await fill(partial);
-    const sha256 = await hashOfDirectory(partial);
-    await rm(directory, { recursive: true, force: true });
-    await rename(partial, directory);
-    return sha256;
+    const aside = asideOf(directory);
+    try {
+      return await writing(directory, async () => {
+        await rm(partial, { recursive: true, force: true });
+        await mkdir(dirname(directory), { recursive: true });
+        await fill(partial);
+        const sha256 = await hashOfDirectory(partial);
+        if (existsSync(directory)) {
+          await rm(aside, { recursive: true, force: true });
+          await rename(directory, aside);
+        }
+        await rename(partial, directory);
+        await rm(aside, { recursive: true, force: true });
+        return sha256;
+      });
+    } catch (error) {
+      await rm(partial, { recursive: true, force: true }).catch(() => {});
+      throw error;
+    }
   }
+}
+
+/** Runs what writes to a directory. @throws TinkerError `disk` if the system does not let it be written */
+export async function writing<Result>(
+  directory: string,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await write();
+  } catch (cause) {
+    if (!isOfSystem(cause)) throw cause;
+    const message =
+      `Weights could not be written to ${directory}: ${messageOf(cause)}. Make room where the learner ` +
+      'runs, then continue the run with --resume.';
+    throw new TinkerError('server', message, { code: 'disk', cause });
+  }
+}
+
+function asideOf(directory: string): string {
+  return `${directory}.replaced`;
+}
+
+/** Whether an error is the operating system's: no room, no permission, a disk that fails. */
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && 'syscall' in error;
 }
 
 /** SHA-256, hex, over the names and the hashes of a directory's files, in order. */

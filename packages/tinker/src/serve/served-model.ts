@@ -1,4 +1,5 @@
 /** One model of a learner server: what each call of the wire does with its policy. */
+import { rm } from 'node:fs/promises';
 import { convert, StateError, UnsupportedError } from '@saccade/core';
 import { adamw, createOptimizer, type Optimizer } from '@saccade/optim';
 import type { FixedPolicy, PackedBatch, Scores } from '@saccade/policy';
@@ -57,6 +58,8 @@ export class ServedModel {
   #reference: Promise<FixedPolicy> | undefined;
   #lastStep: LastStep | undefined;
   #samplerCount = 0;
+  /** The directory that engines were given last. */
+  #published: string | undefined;
 
   constructor(id: string, name: string, learner: ServedLearner, host: ModelHost) {
     this.id = id;
@@ -252,7 +255,12 @@ export class ServedModel {
       urls,
       directory: directory ?? this.#host.saved.publishDirectory(this.id),
     };
-    const served = await publishTo(this.learner.policy, where);
+    const { served, written } = await publishTo(this.learner.policy, where);
+    // Whole weights of every version would fill the disk.
+    if (this.#published !== undefined && this.#published !== written) {
+      await rm(this.#published, { recursive: true, force: true });
+    }
+    this.#published = written;
     return { type: 'publish', version: this.version, checksum, served };
   }
 

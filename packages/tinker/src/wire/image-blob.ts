@@ -35,7 +35,10 @@ export function blobOf(image: ModelImage): ImageBlob {
 export function encodedBlob({ source, video }: ModelImage): ImageBlob | undefined {
   const format = source && video === undefined ? formatOf(source) : undefined;
   if (source === undefined || format === undefined) return undefined;
-  const bytes = new Uint8Array(source);
+  // The same bytes, not a copy: a run holds the images of many steps.
+  const { buffer, byteOffset, byteLength } = source;
+  const isPlain = buffer instanceof ArrayBuffer;
+  const bytes = isPlain ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array(source);
   return { sha256: hashOf(bytes), contentType: `image/${format}`, bytes };
 }
 

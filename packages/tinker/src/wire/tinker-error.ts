@@ -21,6 +21,8 @@ export type TinkerCode =
   | 'models-full'
   | 'unsupported-optimizer'
   | 'draining'
+  | 'disk'
+  | 'engine-lost'
   | 'deadline'
   | 'lost-worker'
   | 'unfit'
