@@ -2,7 +2,7 @@
  * A folder for what tests write, in place of the machine's own for temporary files: it goes when they
  * end, with whatever a test or a process that was killed has left.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
@@ -14,6 +14,8 @@ let made: string | undefined;
 export function setup(): void {
   if (basename(tmpdir()).startsWith(PREFIX)) return;
   made = mkdtempSync(join(tmpdir(), PREFIX));
+  // As /tmp itself: tests of the sandbox run as other users.
+  chmodSync(made, 0o1777);
   process.env.TMPDIR = made;
 }
 

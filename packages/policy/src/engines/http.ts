@@ -14,7 +14,7 @@ import {
   type RemotePolicyOptions,
 } from '../remote/remote-policy.ts';
 
-/** Tries to open an engine that is lost each time: one that a test of ours ends comes back for ever. */
+/** Losses after which opening is an error: a test of ours may be what ends the engine each time. */
 const MOST_LOSSES = 20;
 
 /**
