@@ -6,7 +6,8 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
-const PREFIX = 'saccade-tests-';
+// Short: the path of a socket has at most 107 characters.
+const PREFIX = 'tests-';
 
 let made: string | undefined;
 
