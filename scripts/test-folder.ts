@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
 // Short: the path of a socket has at most 107 characters.
-const PREFIX = 'tests-';
+const PREFIX = 'st-';
 
 let made: string | undefined;
 
