@@ -9,7 +9,7 @@ import { ensurePython } from '@saccade/sandbox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inputOf } from './recipe.ts';
 import { recipes } from './registry.ts';
-import { type RunConfig, resolveRun } from './run-config.ts';
+import { type ResolvedRun, resolveRun } from './run-config.ts';
 import { parseSetting } from './setting.ts';
 import { applySettings } from './settings.ts';
 import { train } from './trainer.ts';
@@ -24,7 +24,7 @@ const small = [
 ];
 
 /** The run of an architecture; undefined where no small model of it can be made. */
-function runOf(architecture: string): RunConfig | undefined {
+function runOf(architecture: string): ResolvedRun | undefined {
   const settings = [`model.architecture=${architecture}`, ...small].map(parseSetting);
   try {
     return resolveRun(applySettings(inputOf(recipes.get('smoke')), settings));
@@ -49,7 +49,7 @@ describe('a run', () => {
   it.each(names)('trains %s from demonstrations to the last evaluation', async (name) => {
     const directory = join(root, name);
     const python = async () => (await ensurePython(pythonDirectory)).python;
-    const run = runOf(name) as RunConfig;
+    const run = runOf(name) as ResolvedRun;
     await train({ run, directory, python, onEvent: () => {} });
     const { rows } = readMetrics(directory).value;
     expect(rows.some((row) => typeof row.grad_norm === 'number')).toBe(true);
