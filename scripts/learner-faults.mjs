@@ -1,6 +1,7 @@
 /** Trains through learners that fail at random, and compares with a training that nothing disturbs; see --help. */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -74,7 +75,8 @@ if (values.help) {
     processes: Number(processes),
     seed: Number(seed),
     seconds: Number(seconds),
-    keep,
+    // Of this process: what tests write to theirs goes when they end.
+    ...(keep && { keepIn: tmpdir() }),
     ...(python && { python: resolve(python) }),
     ...(setups && { setups: list(setups) }),
     ...(only && { only: list(only) }),

@@ -64,7 +64,7 @@ packing    trajectories to packed batches         sending   until the server has
 encoding   to bytes, hashes of images included    waiting   for results, which take no time here
 decoding   results to arrays                     processor the client's own time on a processor
 
---memory takes small steps (4 trajectories of 256 tokens, an image of 20 kB in each, unless sizes are
+--memory takes small steps (4 trajectories of 256 tokens, two images of 20 kB in each, unless sizes are
 given) and looks for a slope as "memory" does. It ends with status 1 if something grows.
 
   npm run bench -- client --forms binary,json,plain --step-seconds 120

@@ -10,14 +10,14 @@ export interface Campaign {
   readonly first: number;
   readonly means: Means;
   readonly options: { readonly seconds: number; readonly python?: string };
-  /** Whether logs and runs stay. */
-  readonly keeps: boolean;
+  /** The folder in which logs and runs stay; undefined: they go. */
+  readonly keepIn: string | undefined;
 }
 
 /** The campaign of an environment variable: its flags as JSON. */
 export function readCampaign(text: string | undefined): Campaign | undefined {
   if (text === undefined) return undefined;
-  const { processes, seed, python, setups, only, seconds, keep } = JSON.parse(text);
+  const { processes, seed, python, setups, only, seconds, keepIn } = JSON.parse(text);
   if (python !== undefined && !existsSync(python)) throw new Error(`There is no ${python}.`);
   const possible: readonly Setup[] = ['kernels', 'engine', ...(python ? ['torch' as const] : [])];
   const wanted: readonly Setup[] = setups ?? possible;
@@ -32,7 +32,7 @@ export function readCampaign(text: string | undefined): Campaign | undefined {
     throw new Error(`No fault of these can be made here. Known: ${known.join(', ')}.`);
   }
   const options = { seconds, ...(python && { python }) };
-  return { count: processes, first: seed, means, options, keeps: keep };
+  return { count: processes, first: seed, means, options, keepIn };
 }
 
 interface Line {

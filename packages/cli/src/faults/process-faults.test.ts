@@ -18,14 +18,15 @@ import { type Campaign, readCampaign, reportOf } from './fault-command.fixture.t
 import { type FaultPlan, planAt, type Setup } from './fault-plan.fixture.ts';
 
 const campaign: Campaign | undefined = readCampaign(process.env.SACCADE_PROCESS_FAULTS);
-const folder = mkdtempSync(join(tmpdir(), 'saccade-process-faults-'));
+const folder = mkdtempSync(join(campaign?.keepIn ?? tmpdir(), 'saccade-process-faults-'));
 const isSweep = process.env.SACCADE_SWEEP !== undefined;
 const steps = isSweep || campaign !== undefined ? 3 : 1;
 const options = { folder, base: '', seconds: 240, steps, ...campaign?.options };
 const NONE = { all: 1, before: 1 };
 const whole = new Map<Setup, Played>();
 afterAll(() => {
-  if (!campaign?.keeps) rmSync(folder, { recursive: true });
+  if (campaign?.keepIn === undefined) rmSync(folder, { recursive: true });
+  else console.log(`Logs and runs: ${folder}`);
 });
 beforeAll(async () => {
   const base = join(folder, 'base');

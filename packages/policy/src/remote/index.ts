@@ -1,5 +1,5 @@
 export { defineEngine, type EngineContext, type EngineUnit, type OpenEngine } from './engine.ts';
-export { EngineError, type EngineFault } from './engine-error.ts';
+export { EngineError, type EngineFault, isGone } from './engine-error.ts';
 export type { EngineHttpOptions } from './engine-http.ts';
 export {
   type Capability,

@@ -1,6 +1,7 @@
 /**
  * Publishes new weights to an engine: saves them to a directory, from which the engine loads them.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '@saccade/core';
 import type { Policy } from '../policy.ts';
 import { AnswerFields } from './answer-fields.ts';
@@ -107,6 +108,7 @@ async function resume(http: EngineHttp): Promise<void> {
       const isAway = error instanceof EngineError && error.fault === 'unreachable';
       const mayHelp = error instanceof EngineError && error.isTransient && !isAway;
       if (!mayHelp || tries >= MOST_TRIES) throw error;
+      await sleep(200);
     }
   }
 }

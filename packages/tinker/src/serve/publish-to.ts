@@ -4,7 +4,7 @@ import { UnsupportedError } from '@saccade/core';
 import { HttpClient } from '@saccade/http';
 import type { PublishTarget, TrainedPolicy } from '@saccade/policy';
 import {
-  EngineError,
+  isGone,
   openRemotePolicy,
   type RemotePolicy,
   resumeEngine,
@@ -66,9 +66,7 @@ export async function publishTo(
 
 /** The error of an engine that went away, so that a client waits for it; any other as it is. */
 function lostEngine(error: unknown): unknown {
-  const isLost =
-    error instanceof EngineError && (error.fault === 'unreachable' || error.fault === 'broken');
-  if (!isLost) return error;
+  if (!isGone(error)) return error;
   return new TinkerError('server', error.message, { code: 'engine-lost', cause: error });
 }
 
