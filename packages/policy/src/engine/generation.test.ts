@@ -177,7 +177,9 @@ describe('the generation engine', () => {
       done.push(name);
     };
     const first = [ask('one', 150), ask('ten', 10), ask('three', 150)];
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    // Once this one has its token, the others have begun.
+    await policy.sample(contractRequest(promptOf('begun'), 'begun', 1, { maxTokens: 1 }));
+    policy.release('begun');
     // Two wait until two are left: after ten passes.
     await Promise.all([ask('late', 3), ask('later', 3)]);
     expect([...done].sort()).toEqual(['late', 'later', 'ten']);
