@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { DataError, messageOf } from '@saccade/core';
 import type { OpResult } from './run-ops.ts';
-import { isTie } from './statistics.ts';
+import { isTie, isUndecided } from './statistics.ts';
 
 export interface Comparison {
   readonly key: string;
@@ -11,6 +11,8 @@ export interface Comparison {
   readonly verdict: 'faster' | 'slower' | 'tie';
   /** Whether one of the runs took too short samples to be repeated with the same verdict. */
   readonly isUnsure?: true;
+  /** Whether p20–p80 of one of the runs is wider than the difference, where that is no tie. */
+  readonly isUndecided?: true;
 }
 
 /** Seconds of a measurement below which its median moves from run to run by more than its spread. */
@@ -46,7 +48,14 @@ export function compareRuns(
     const ratio = then.median / result.seconds.median;
     const verdict = isTie(then, result.seconds) ? 'tie' : ratio > 1 ? 'faster' : 'slower';
     const isUnsure = shortest < LEAST_SECONDS && verdict !== 'tie';
-    return [{ key: keyOf(result), ratio, verdict, ...(isUnsure && { isUnsure }) }];
+    const isWide = isUndecided(then, result.seconds) && verdict !== 'tie';
+    return [
+      {
+        ...{ key: keyOf(result), ratio, verdict },
+        ...(isUnsure && { isUnsure }),
+        ...(isWide && { isUndecided: isWide }),
+      },
+    ];
   });
 }
 

@@ -1,5 +1,5 @@
 /** The real command line, end to end, on one tiny case. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,6 +41,10 @@ describe('the command line', () => {
     expect(written).toMatchObject({
       command: expect.stringContaining('--filter gatherRows'),
       machine: { processor: expect.any(String) },
+      load: {
+        before: { busyShare: expect.any(Number) },
+        after: { processors: expect.any(Number) },
+      },
       peak: { f32: { flops: expect.any(Number) } },
     });
     const passes = written.results.map(
@@ -106,6 +110,27 @@ describe('the command line', () => {
     const memory = run('client', '--memory', '--steps', '24', '--image-bytes', '500');
     expect(memory.stdout, memory.stderr).toMatch(/JavaScript heap in use: (flat|grows|shrinks)/);
   });
+
+  it('stops at SIGTERM with what it has measured, and with the status of a stopped process', async () => {
+    const json = join(folder, 'stopped.json');
+    const args = [program, '--dtype', 'f32', '--seconds', '0.1', '--threads', '1', '--json', json];
+    const child = spawn(process.execPath, args, { env: environment });
+    let [said, table] = ['', ''];
+    child.stdout.on('data', (data) => {
+      table += data;
+    });
+    child.stderr.on('data', (data) => {
+      said += data;
+      // The heading: the measurements begin. A second signal would end it without waiting.
+      if (said.includes('; commit ') && !said.includes('SIGTERM')) child.kill('SIGTERM');
+    });
+    const status = await new Promise((resolve) => child.once('close', resolve));
+    expect(status, said).toBe(143);
+    expect(said).toMatch(/^load before: \d/);
+    // Which of the two depends on whether the first measurement had begun.
+    if (table === '') expect(said).toContain('Stopped by SIGTERM before anything was measured.');
+    else expect(JSON.parse(readFileSync(json, 'utf8')).stoppedBy).toBe('SIGTERM');
+  }, 120_000);
 
   it('says what it knows when it is asked for something else', () => {
     const wrong = [

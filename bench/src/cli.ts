@@ -7,6 +7,7 @@ import { addMemory } from './commands/memory.ts';
 import { addOps } from './commands/ops.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addScaling } from './commands/scaling.ts';
+import { addStep } from './commands/step.ts';
 import { addSteps } from './commands/steps.ts';
 import { addTable } from './commands/table.ts';
 
@@ -25,6 +26,7 @@ Did my change make gemm faster?    npm run bench -- --filter gemm --json before.
                                    npm run bench -- --filter gemm --baseline before.json
 How does it compare with PyTorch?  npm run bench -- table --peers --python path/to/python
 And in JavaScript, on WebGPU?      npm run bench -- --backend webgpu --peers
+Where does a training step go?     npm run bench -- step --html step.html
 What does a longer answer cost?    npm run bench -- scaling --svg scaling.svg
 
 bench/README.md says what the numbers mean.`,
@@ -33,6 +35,7 @@ bench/README.md says what the numbers mean.`,
   addTable(program, args);
   addScaling(program, args);
   addSandbox(program, args);
+  addStep(program, args);
   addSteps(program, args);
   addMemory(program, args);
   addDecode(program, args);

@@ -5,7 +5,7 @@ import type { Device, Dims, Op, OpCase } from '@saccade/ops';
 import { allOps, storageTypes } from './catalog-ops.ts';
 import { prepareCase } from './prepared-case.ts';
 import type { RunOptions } from './run-ops.ts';
-import { pairedRatio, type Sample, summarize } from './statistics.ts';
+import { pairedRatio, type Ratio, type Sample, summarize } from './statistics.ts';
 import { takeTurns } from './take-turns.ts';
 import { timeOnce } from './time-once.ts';
 
@@ -15,7 +15,7 @@ export interface SharedPrefixResult {
   readonly shared: Sample;
   readonly repeated: Sample;
   /** Repeated / shared, of turns next to each other. */
-  readonly ratio: Sample;
+  readonly ratio: Ratio;
   /** Pairs of query and key, repeated / shared: what a perfect kernel gains. */
   readonly pairRatio: number;
 }

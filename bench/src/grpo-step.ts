@@ -16,7 +16,7 @@ import { ModelImages } from '@saccade/rollout';
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
 import { TrajectoryBuilder } from '@saccade/trajectory';
 import { startJsonLines } from './peers/json-lines.ts';
-import { pairedRatio, type Sample, summarize } from './statistics.ts';
+import { pairedRatio, type Ratio, type Sample, summarize } from './statistics.ts';
 import {
   COMPLETION_TOKENS,
   GROUP,
@@ -33,6 +33,8 @@ export interface GrpoStepOptions {
   readonly rounds: number;
   readonly threads: number;
   readonly onRound?: (line: string) => void;
+  readonly signal?: AbortSignal;
+  readonly keep?: (soFar: GrpoStepResult) => void;
 }
 
 export interface GrpoStepResult {
@@ -44,7 +46,7 @@ export interface GrpoStepResult {
   readonly saccade: Sample;
   readonly trl: Sample;
   /** TRL's time / ours, of turns next to each other. */
-  readonly ratio: Sample;
+  readonly ratio: Ratio;
   readonly rounds: { readonly saccade: readonly number[]; readonly trl: readonly number[] };
 }
 
@@ -121,23 +123,8 @@ export async function measureGrpoStep(options: GrpoStepOptions): Promise<GrpoSte
   const learner = makeLearner(policy);
   const ours: number[] = [];
   const theirs: number[] = [];
-  for (let round = 0; round <= rounds; round++) {
-    const mine = await saccadeStep(policy, learner, round);
-    const peer = (await trl.ask({ do: 'step' })) as unknown as StepTime;
-    if (mine.tokens !== peer.tokens) {
-      throw new Error(`Unequal work: ${mine.tokens} tokens here, ${peer.tokens} in TRL.`);
-    }
-    onRound?.(
-      `round ${round}: Saccade ${mine.seconds.toFixed(2)} s, TRL ${peer.seconds.toFixed(2)} s`,
-    );
-    if (round === 0) continue;
-    ours.push(mine.seconds);
-    theirs.push(peer.seconds);
-  }
-  await trl.close();
-  const parameters = policy.parameterCount;
-  policy.device.dispose();
-  return {
+  const { parameterCount: parameters } = policy;
+  const result = (): GrpoStepResult => ({
     what: `GRPO step, ${PROMPTS} prompts of ${PROMPT_TOKENS} tokens × ${GROUP} rollouts of ${COMPLETION_TOKENS}`,
     threads,
     peers: trl.ready.versions as Readonly<Record<string, string>>,
@@ -145,6 +132,28 @@ export async function measureGrpoStep(options: GrpoStepOptions): Promise<GrpoSte
     saccade: summarize(ours),
     trl: summarize(theirs),
     ratio: pairedRatio(theirs, ours),
-    rounds: { saccade: ours, trl: theirs },
-  };
+    rounds: { saccade: [...ours], trl: [...theirs] },
+  });
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      options.signal?.throwIfAborted();
+      const mine = await saccadeStep(policy, learner, round);
+      const peer = (await trl.ask({ do: 'step' })) as unknown as StepTime;
+      if (mine.tokens !== peer.tokens) {
+        throw new Error(`Unequal work: ${mine.tokens} tokens here, ${peer.tokens} in TRL.`);
+      }
+      onRound?.(
+        `round ${round} of ${rounds}: Saccade ${mine.seconds.toFixed(2)} s, ` +
+          `TRL ${peer.seconds.toFixed(2)} s`,
+      );
+      if (round === 0) continue;
+      ours.push(mine.seconds);
+      theirs.push(peer.seconds);
+      options.keep?.(result());
+    }
+    return result();
+  } finally {
+    await trl.close();
+    policy.device.dispose();
+  }
 }

@@ -21,7 +21,7 @@ it('finds every headline shape among the bench cases, and every result its row',
       workingSetBytes: 1e6,
       workspaceBytes: 3_889_562,
       accuracy: { error: 1e-7 },
-      peers: [{ peer: 'torch', seconds, ratio: seconds, difference: 0 }],
+      peers: [{ peer: 'torch', seconds, ratio: { ...seconds, isDecided: true }, difference: 0 }],
     })),
   );
   for (const result of results) expect(headlineOf(result, rows)?.job.op.id).toBe(result.op);

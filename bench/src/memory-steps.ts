@@ -59,7 +59,12 @@ export interface MemoryRunOptions {
   readonly backend: Backend;
   readonly steps: number;
   readonly onStep: (line: string) => void;
+  /** Once aborted, no other step begins. */
+  readonly signal?: AbortSignal;
 }
+
+/** Steps below which a drift cannot be computed. */
+export const LEAST_STEPS = 20;
 
 /**
  * Trains a tiny policy and looks at memory after each step: a group is sampled after a prompt with
@@ -68,14 +73,17 @@ export interface MemoryRunOptions {
  *
  * V8 lets garbage lie for thousands of steps where there is room. It is collected once in every
  * block of the drift, which then sees what is held, and the lines show what lies about in between.
+ *
+ * @returns undefined where it was stopped before there was a drift to see
  */
-export async function measureMemory(options: MemoryRunOptions): Promise<MemoryRun> {
-  const { backend, steps, onStep } = options;
+export async function measureMemory(options: MemoryRunOptions): Promise<MemoryRun | undefined> {
+  const { backend, onStep, signal } = options;
+  let { steps } = options;
   const device = openDevice(backend);
   const processor = new QwenProcessor(trainTokenizer([], VOCABULARY), qwenImageProcessor);
   const model = qwen2_5_vl.model(tinyConfig(processor));
   const policy = createLocalPolicy({ device, model, processor, seed: 1 });
-  const series = emptySeries(Object.keys(READINGS) as Reading[], steps);
+  let series = emptySeries(Object.keys(READINGS) as Reading[], steps);
   const logprob = [Number.NaN, Number.NaN] as [number, number];
   const collectGarbage = garbageCollection();
   const collectEvery = Math.max(1, blockLength(steps));
@@ -89,11 +97,16 @@ export async function measureMemory(options: MemoryRunOptions): Promise<MemoryRu
       await new Promise((resolve) => setImmediate(resolve));
       read(backend, series, step);
       if (step % 10 === 9) onStep(`step ${step + 1} of ${steps}`);
+      if (signal?.aborted && step + 1 < steps) {
+        steps = step + 1;
+        series = firstOf(series, steps);
+      }
     }
   } finally {
     policy.dispose();
     device.dispose();
   }
+  if (signal?.aborted && steps < LEAST_STEPS) return undefined;
   const drift = Object.fromEntries(
     Object.entries(series).map(([reading, values]) => {
       const found = driftOf([...values]);
@@ -195,6 +208,17 @@ export function emptySeries<Name extends Reading>(
 ): Record<Name, Float64Array> {
   return Object.fromEntries(
     readings.map((reading) => [reading, new Float64Array(steps).fill(Number.NaN)]),
+  ) as Record<Name, Float64Array>;
+}
+
+/** The first readings of each series: those of a run that was stopped. */
+export function firstOf<Name extends Reading>(
+  series: Readonly<Record<Name, Float64Array>>,
+  steps: number,
+): Record<Name, Float64Array> {
+  const entries = Object.entries<Float64Array>(series);
+  return Object.fromEntries(
+    entries.map(([reading, values]) => [reading, values.slice(0, steps)]),
   ) as Record<Name, Float64Array>;
 }
 

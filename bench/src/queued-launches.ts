@@ -9,7 +9,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { add, type DeviceArray } from '@saccade/ops';
 import type { LocalPolicy } from '@saccade/policy';
-import { pairedRatio, type Sample, summarize } from './statistics.ts';
+import { pairedRatio, type Ratio, type Sample, summarize } from './statistics.ts';
 import {
   COMPLETION_TOKENS,
   type Groups,
@@ -25,6 +25,8 @@ export interface QueuedLaunchesOptions {
   readonly rounds: number;
   readonly threads: number;
   readonly onRound?: (line: string) => void;
+  readonly signal?: AbortSignal;
+  readonly keep?: (soFar: QueuedLaunchesResult) => void;
 }
 
 /** Seconds of both ways. */
@@ -32,7 +34,7 @@ export interface Comparison {
   readonly queued: Sample;
   readonly blocking: Sample;
   /** Queued / blocking, of turns next to each other. */
-  readonly ratio: Sample;
+  readonly ratio: Ratio;
 }
 
 export interface QueuedLaunchesResult {
@@ -54,26 +56,12 @@ export async function measureQueuedLaunches({
   rounds,
   threads,
   onRound,
+  signal,
+  keep,
 }: QueuedLaunchesOptions): Promise<QueuedLaunchesResult> {
   const policies = [makePolicy(threads, 'queued'), makePolicy(threads, 'blocking')] as const;
   const queued: Round[] = [];
   const blocking: Round[] = [];
-  for (let round = 0; round <= rounds; round++) {
-    const one = await measure(policies[0], round);
-    const other = await measure(policies[1], round);
-    if (one.digest !== other.digest) throw new Error(`Round ${round} gives other bits queued.`);
-    onRound?.(
-      `round ${round}: queued ${(one.sampling + one.training).toFixed(2)} s, ` +
-        `blocking ${(other.sampling + other.training).toFixed(2)} s`,
-    );
-    if (round === 0) continue;
-    queued.push(one);
-    blocking.push(other);
-  }
-  for (const policy of policies) {
-    policy.dispose();
-    policy.device.dispose();
-  }
   const compare = (figure: keyof QueuedLaunchesResult): Comparison => {
     const [times, base] = [queued.map((r) => r[figure]), blocking.map((r) => r[figure])];
     return {
@@ -82,12 +70,34 @@ export async function measureQueuedLaunches({
       ratio: pairedRatio(times, base),
     };
   };
-  return {
+  const result = (): QueuedLaunchesResult => ({
     sampling: compare('sampling'),
     training: compare('training'),
     loopDelay: compare('loopDelay'),
     roundTrip: compare('roundTrip'),
-  };
+  });
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      signal?.throwIfAborted();
+      const one = await measure(policies[0], round);
+      const other = await measure(policies[1], round);
+      if (one.digest !== other.digest) throw new Error(`Round ${round} gives other bits queued.`);
+      onRound?.(
+        `round ${round} of ${rounds}: queued ${(one.sampling + one.training).toFixed(2)} s, ` +
+          `blocking ${(other.sampling + other.training).toFixed(2)} s`,
+      );
+      if (round === 0) continue;
+      queued.push(one);
+      blocking.push(other);
+      keep?.(result());
+    }
+    return result();
+  } finally {
+    for (const policy of policies) {
+      policy.dispose();
+      policy.device.dispose();
+    }
+  }
 }
 
 async function measure(policy: LocalPolicy, round: number): Promise<Round> {

@@ -4,9 +4,17 @@ import { GROUP_TITLE, type Headline, headlineOf } from './headline.ts';
 import type { PeerResult } from './peers/peer.ts';
 import { missingOf } from './report-ops.ts';
 import type { OpResult } from './run-ops.ts';
-import type { Sample } from './statistics.ts';
+import type { Ratio } from './statistics.ts';
 import { type Column, drawTable } from './table.ts';
-import { formatBytes, formatPercent, formatRange, formatSeconds, threeDigits } from './units.ts';
+import {
+  formatBytes,
+  formatPercent,
+  formatRange,
+  formatRatio,
+  formatSeconds,
+  noteOfUndecided,
+  threeDigits,
+} from './units.ts';
 
 const right = (title: string): Column => ({ title, align: 'right' });
 
@@ -35,6 +43,7 @@ export function drawHeadlines(
     drawTable(columns, [...lines, ...groups.map(lineOfGroup)]),
     '',
     ...notesOf(groups),
+    ...noteOfUndecided([...results.flatMap(ratiosOf), ...groups.map(({ ratio }) => ratio)]),
     ...missingOf(results),
   ].join('\n');
 }
@@ -58,15 +67,19 @@ function linesOf(result: OpResult, row: Headline | undefined): string[][] {
   return [first(peers[0]), ...others];
 }
 
-type PresentPeer = Extract<PeerResult, { ratio: Sample }>;
+type PresentPeer = Extract<PeerResult, { ratio: Ratio }>;
+
+function ratiosOf({ peers = [] }: OpResult): readonly Ratio[] {
+  return peers.flatMap((peer) => ('missing' in peer ? [] : [peer.ratio]));
+}
 
 function cellsOf(peer: PresentPeer | undefined): string[] {
   if (peer === undefined) return ['–', '', '', ''];
-  const { p20, median, p80 } = peer.ratio;
+  const { p20, p80 } = peer.ratio;
   return [
     peer.peer,
     formatSeconds(peer.seconds.median),
-    `${threeDigits(median)}×`,
+    formatRatio(peer.ratio),
     `${threeDigits(p20)}–${threeDigits(p80)}`,
   ];
 }
@@ -87,7 +100,7 @@ function lineOfGroup({ dtype, shared, repeated, ratio }: SharedPrefixResult): st
     formatRange(shared.p20, shared.p80),
     'ours, prefix repeated',
     formatSeconds(repeated.median),
-    `${threeDigits(ratio.median)}×`,
+    formatRatio(ratio),
     `${threeDigits(ratio.p20)}–${threeDigits(ratio.p80)}`,
   ];
 }

@@ -31,6 +31,16 @@ describe('compareRuns', () => {
     ]);
   });
 
+  it('marks what is no tie, but wider than its difference', () => {
+    const wide = { median: 0.8, p20: 0.5, p80: 0.88, count: 9 };
+    const now = [result('a', 1), result('b', 1)];
+    const before = [result('a', 0.8, { seconds: wide }), result('b', 3)];
+    expect(compareRuns(now, { results: before }, 8)).toMatchObject([
+      { verdict: 'slower', isUndecided: true },
+      { verdict: 'faster' },
+    ]);
+  });
+
   it('compares nothing across passes and storage types', () => {
     const now = [result('a', 1)];
     for (const other of [{ pass: 'backward' }, { dtype: 'bf16' }] as const) {
@@ -77,7 +87,8 @@ describe('readResults', () => {
 
 describe('drawResults', () => {
   it('shows medians, marks errors measured elsewhere and names what peers lack', () => {
-    const ratio = { median: 1.5, p20: 1.4, p80: 1.6, count: 9 };
+    const ratio = { median: 1.5, p20: 1.4, p80: 1.6, count: 9, isDecided: true };
+    const wide = { ...ratio, isDecided: false };
     const text = drawResults(
       [
         result('a', 0.002, {
@@ -86,6 +97,7 @@ describe('drawResults', () => {
           boundBy: 'memory',
           peers: [
             { peer: 'torch', seconds: ratio, ratio, difference: 0 },
+            { peer: 'wide', seconds: ratio, ratio: wide, difference: 0 },
             { peer: 'web', seconds: ratio, ratio, difference: 0, where: 'a browser', ours: ratio },
             { peer: 'other', missing: 'has no such op' },
           ],
@@ -98,7 +110,9 @@ describe('drawResults', () => {
     expect(text).toContain('3e-6*');
     expect(text).toContain('  * a: measured at N2');
     expect(text).toContain('50 % M');
-    expect(text).toContain('1.50×');
+    expect(text).toContain('  1.50×');
+    expect(text).toContain('≈ 1.50×');
+    expect(text).toContain('≈ not decided: p20–p80 is wider than the difference from 1');
     expect(text).toContain('2.00× faster');
     expect(text).toContain('  web: both in a browser');
     expect(text).toContain('no a forward: other has no such op');
@@ -112,6 +126,9 @@ describe('drawResults', () => {
     const compared = drawResults([result('b', 1)], [slower]);
     expect(compared).toMatch(/2\.00× slower \?$/m);
     expect(compared).toContain('? less than');
+    expect(compared).not.toContain('≈');
+    const undecided = drawResults([result('b', 1)], [{ ...slower, isUndecided: true }]);
+    expect(undecided).toMatch(/≈ 2\.00× slower \?$/m);
   });
 });
 

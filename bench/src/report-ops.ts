@@ -3,7 +3,15 @@ import { type Comparison, keyOf } from './baseline.ts';
 import type { PeerResult } from './peers/peer.ts';
 import type { OpResult } from './run-ops.ts';
 import { type Column, drawTable } from './table.ts';
-import { formatBytes, formatPercent, formatRange, formatSeconds, threeDigits } from './units.ts';
+import {
+  formatBytes,
+  formatPercent,
+  formatRange,
+  formatRatio,
+  formatSeconds,
+  noteOfUndecided,
+  threeDigits,
+} from './units.ts';
 
 const right = (title: string): Column => ({ title, align: 'right' });
 
@@ -49,7 +57,14 @@ export function drawResults(
   const unsure = comparisons.some(({ isUnsure }) => isUnsure)
     ? ['? less than a second of samples in one of the runs: measured again, it may be a tie']
     : [];
-  return [drawTable(columns, rows), ...notesOf(results), ...unsure].join('\n');
+  const ratios = [
+    ...results.flatMap(({ peers: own = [] }) =>
+      own.flatMap((one) => ('ratio' in one ? one.ratio : [])),
+    ),
+    ...comparisons.map(({ isUndecided }) => ({ isDecided: isUndecided !== true })),
+  ];
+  const notes = [...notesOf(results), ...unsure, ...noteOfUndecided(ratios)];
+  return [drawTable(columns, rows), ...notes].join('\n');
 }
 
 const namesOf = (peers: readonly PeerResult[] = []): readonly string[] =>
@@ -57,15 +72,16 @@ const namesOf = (peers: readonly PeerResult[] = []): readonly string[] =>
 
 function ratioOf(peers: readonly PeerResult[] = [], name: string): string {
   const found = peers.find(({ peer }) => peer === name);
-  return found === undefined || 'missing' in found ? '' : `${threeDigits(found.ratio.median)}×`;
+  return found === undefined || 'missing' in found ? '' : formatRatio(found.ratio);
 }
 
 function describeComparison(comparison: Comparison | undefined): string {
   if (comparison === undefined) return 'new';
   const { ratio, verdict, isUnsure } = comparison;
   // "0.5× slower" would be faster.
-  const factor = verdict === 'slower' ? 1 / ratio : ratio;
-  return `${threeDigits(factor)}× ${verdict}${isUnsure ? ' ?' : ''}`;
+  const median = verdict === 'slower' ? 1 / ratio : ratio;
+  const isDecided = comparison.isUndecided !== true;
+  return `${formatRatio({ median, isDecided })} ${verdict}${isUnsure ? ' ?' : ''}`;
 }
 
 /** Explains the marks in the table, and lists which peers lack what. */

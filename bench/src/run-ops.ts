@@ -81,13 +81,15 @@ export async function runJobs(
   options: RunOptions,
 ): Promise<readonly OpResult[]> {
   const results: OpResult[] = [];
-  for (const job of jobs) {
+  for (const [index, job] of jobs.entries()) {
+    const onStart = (what: string): void =>
+      options.onStart?.(`case ${index + 1} of ${jobs.length}: ${what}`);
     const known = storageTypes(job.op);
     for (const dtype of (options.dtypes ?? known).filter((wanted) => known.includes(wanted))) {
       if (options.signal?.aborted) return results;
       const what = `${job.op.id} ${shortCase(job.opCase)} ${dtype}`;
       try {
-        results.push(...(await runJob(device, job, dtype, options)));
+        results.push(...(await runJob(device, job, dtype, { ...options, onStart })));
       } catch (error) {
         if (!(error instanceof UnsupportedError)) throw error;
         options.onSkip?.(what, error.message);

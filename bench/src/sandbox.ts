@@ -37,6 +37,8 @@ export interface SandboxOptions {
   /** Turns of each kind in each session. */
   readonly turns: number;
   readonly onStart?: (what: string) => void;
+  readonly signal?: AbortSignal;
+  readonly keep?: (soFar: SandboxBench) => void;
 }
 
 const TURN = 'total = sum(range(100))\nprint(total)';
@@ -52,8 +54,10 @@ export async function measureSandbox(options: SandboxOptions): Promise<SandboxBe
     // The first session pays for what all later ones share.
     await measureSessions(sandbox, images, 1, 2);
     for (const sessions of options.sessions) {
+      options.signal?.throwIfAborted();
       options.onStart?.(`${sessions} sessions`);
       results.push(await measureSessions(sandbox, images, sessions, options.turns));
+      options.keep?.({ tier: sandbox.tier, results });
     }
     return { tier: sandbox.tier, results };
   } finally {

@@ -34,6 +34,8 @@ export interface ScalingOptions extends MeasureOptions {
   readonly mostTokens: number;
   readonly mostVocabulary: number;
   readonly onStart?: (what: string) => void;
+  readonly signal?: AbortSignal;
+  readonly keep?: (soFar: readonly Sweep[]) => void;
 }
 
 /** One point of a curve before it is measured. */
@@ -163,8 +165,10 @@ export async function measureScaling(options: ScalingOptions): Promise<readonly 
   try {
     const sweeps: Sweep[] = [];
     for (const plan of plans(options)) {
+      options.signal?.throwIfAborted();
       options.onStart?.(plan.title);
       sweeps.push(await measureSweep(plan, options, deviceOf));
+      options.keep?.(sweeps);
     }
     return sweeps;
   } finally {

@@ -24,7 +24,7 @@ import { ModelImages } from '@saccade/rollout';
 import { openSandbox, type Sandbox } from '@saccade/sandbox';
 import type { AdvantagedTrajectory } from '@saccade/schedulers';
 import { sandboxPython } from './sandbox-python.ts';
-import { pairedRatio, type Sample, summarize } from './statistics.ts';
+import { pairedRatio, type Ratio, type Sample, summarize } from './statistics.ts';
 
 export interface SharedPrefixOptions {
   readonly rounds: number;
@@ -33,6 +33,8 @@ export interface SharedPrefixOptions {
   readonly group: number;
   readonly threads: number;
   readonly onRound?: (line: string) => void;
+  readonly signal?: AbortSignal;
+  readonly keep?: (soFar: SharedPrefixStep) => void;
 }
 
 export interface SharedPrefixStep {
@@ -43,7 +45,7 @@ export interface SharedPrefixStep {
   readonly shared: Sample;
   readonly repeated: Sample;
   /** Repeated / shared, of turns next to each other. */
-  readonly ratio: Sample;
+  readonly ratio: Ratio;
 }
 
 interface Step {
@@ -86,30 +88,37 @@ export async function measureSharedPrefixStep(
     });
   const learners = { shared: learner(true), repeated: learner(false) };
   const steps: Record<'shared' | 'repeated', Step[]> = { shared: [], repeated: [] };
-  for (let round = 0; round <= options.rounds; round++) {
-    const shared = await step(learners.shared, items, round);
-    const repeated = await step(learners.repeated, items, round);
-    expectEqual(shared, repeated);
-    options.onRound?.(
-      `round ${round}: shared ${shared.seconds.toFixed(2)} s, repeated ${repeated.seconds.toFixed(2)} s`,
-    );
-    if (round === 0) continue;
-    steps.shared.push(shared);
-    steps.repeated.push(repeated);
-  }
-  const parameters = policy.parameterCount;
-  policy.dispose();
-  policy.device.dispose();
+  const { parameterCount: parameters } = policy;
   const times = (kind: 'shared' | 'repeated'): number[] =>
     steps[kind].map(({ seconds }) => seconds);
-  return {
+  const result = (): SharedPrefixStep => ({
     what: `training step, ${options.prompts} prompts × ${options.group} trajectories of needle`,
     parameters,
     tokens: { shared: steps.shared[0]?.tokens ?? 0, repeated: steps.repeated[0]?.tokens ?? 0 },
     shared: summarize(times('shared')),
     repeated: summarize(times('repeated')),
     ratio: pairedRatio(times('repeated'), times('shared')),
-  };
+  });
+  try {
+    for (let round = 0; round <= options.rounds; round++) {
+      options.signal?.throwIfAborted();
+      const shared = await step(learners.shared, items, round);
+      const repeated = await step(learners.repeated, items, round);
+      expectEqual(shared, repeated);
+      options.onRound?.(
+        `round ${round} of ${options.rounds}: shared ${shared.seconds.toFixed(2)} s, ` +
+          `repeated ${repeated.seconds.toFixed(2)} s`,
+      );
+      if (round === 0) continue;
+      steps.shared.push(shared);
+      steps.repeated.push(repeated);
+      options.keep?.(result());
+    }
+    return result();
+  } finally {
+    policy.dispose();
+    policy.device.dispose();
+  }
 }
 
 /** `group` tours for each of `prompts` tasks, with advantages of both signs. */

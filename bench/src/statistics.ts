@@ -35,9 +35,28 @@ export function summarize(numbers: readonly number[]): Sample {
   };
 }
 
+/** A ratio of times, and whether it says which of the two is faster. */
+export interface Ratio extends Sample {
+  /** False where p20–p80 is wider than what the median claims: its distance from 1. */
+  readonly isDecided: boolean;
+}
+
 /** `1.30`: the first takes 1.3 times as long; both were measured in turns, so pairs belong together. */
-export function pairedRatio(times: readonly number[], base: readonly number[]): Sample {
-  return summarize(times.map((time, i) => time / (base[i] ?? Number.NaN)));
+export function pairedRatio(times: readonly number[], base: readonly number[]): Ratio {
+  return ratioOf(summarize(times.map((time, i) => time / (base[i] ?? Number.NaN))));
+}
+
+/** A sample of ratios, with its verdict: `isDecided` if p80 / p20 ≤ max(median, 1 / median). */
+export function ratioOf({ median, p20, p80, count }: Sample): Ratio {
+  // By factors: that one takes half and that it takes twice the time are claims of the same size.
+  const isDecided = p80 / p20 <= Math.max(median, 1 / median);
+  return { median, p20, p80, count, isDecided };
+}
+
+/** Whether two samples are too wide for the difference between their medians. */
+export function isUndecided(a: Sample, b: Sample): boolean {
+  const claim = Math.max(a.median / b.median, b.median / a.median);
+  return !(Math.max(a.p80 / a.p20, b.p80 / b.p20) <= claim);
 }
 
 /** True where two samples differ by less than they spread: neither median is outside the other. */

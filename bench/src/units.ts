@@ -8,6 +8,23 @@ export function threeDigits(value: number): string {
   return value.toFixed(Math.min(Math.max(digits, 0), 4));
 }
 
+/** The mark of a ratio whose p20–p80 is wider than its distance from 1. */
+const UNDECIDED = '≈';
+
+/** Explains the mark, where a table has it. */
+export function noteOfUndecided(ratios: readonly { readonly isDecided: boolean }[]): string[] {
+  if (ratios.every(({ isDecided }) => isDecided)) return [];
+  return [`${UNDECIDED} not decided: p20–p80 is wider than the difference from 1`];
+}
+
+/** `1.35×`; `≈ 1.35×` where it is not decided. */
+export function formatRatio(ratio: {
+  readonly median: number;
+  readonly isDecided: boolean;
+}): string {
+  return `${ratio.isDecided ? '' : `${UNDECIDED} `}${threeDigits(ratio.median)}×`;
+}
+
 /** Seconds in the unit that fits: `12.3 µs`, `4.56 ms`, `7.89 s`. */
 export function formatSeconds(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–';

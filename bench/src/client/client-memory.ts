@@ -1,6 +1,6 @@
 /** Memory of a client over many steps: whether it stays flat. */
 import { blockLength, type Drift, driftOf, type Verdict, verdictOf } from '../drift.ts';
-import { emptySeries, garbageCollection, READINGS } from '../memory-steps.ts';
+import { emptySeries, firstOf, garbageCollection, LEAST_STEPS, READINGS } from '../memory-steps.ts';
 import { MeasuredClient } from './client-steps.ts';
 import type { PayloadSizes } from './payload.ts';
 import type { Form } from './timed-fetch.ts';
@@ -9,7 +9,8 @@ import type { Form } from './timed-fetch.ts';
 const OWN = ['residentBytes', 'heapBytes', 'externalBytes'] as const;
 type OwnReading = (typeof OWN)[number];
 
-interface ClientMemory {
+/** What memory did over the steps. */
+export interface ClientMemory {
   readonly form: Form;
   readonly steps: number;
   readonly seconds: number;
@@ -23,13 +24,22 @@ interface ClientMemoryOptions {
   readonly steps: number;
   readonly recoverySteps: number;
   readonly onStep: (line: string) => void;
+  /** Once aborted, no other step begins. */
+  readonly signal?: AbortSignal;
 }
 
-/** Takes steps and reads what the process holds after each, with garbage collected once in every block. */
-export async function measureClientMemory(options: ClientMemoryOptions): Promise<ClientMemory> {
-  const { url, form, sizes, steps, recoverySteps, onStep } = options;
+/**
+ * Takes steps and reads what the process holds after each, with garbage collected once in every block.
+ *
+ * @returns undefined where it was stopped before there was a drift to see
+ */
+export async function measureClientMemory(
+  options: ClientMemoryOptions,
+): Promise<ClientMemory | undefined> {
+  const { url, form, sizes, recoverySteps, onStep, signal } = options;
+  let { steps } = options;
   const client = await MeasuredClient.open(url, form, recoverySteps);
-  const series = emptySeries(OWN, steps);
+  let series = emptySeries(OWN, steps);
   const collectGarbage = garbageCollection();
   const collectEvery = Math.max(1, blockLength(steps));
   const start = performance.now();
@@ -43,10 +53,15 @@ export async function measureClientMemory(options: ClientMemoryOptions): Promise
       series.heapBytes[step] = heapUsed;
       series.externalBytes[step] = external;
       if (step % 10 === 9) onStep(`step ${step + 1} of ${steps}`);
+      if (signal?.aborted && step + 1 < steps) {
+        steps = step + 1;
+        series = firstOf(series, steps);
+      }
     }
   } finally {
     await client.dispose();
   }
+  if (signal?.aborted && steps < LEAST_STEPS) return undefined;
   const drift = Object.fromEntries(
     OWN.map((reading) => {
       const found = driftOf([...series[reading]]);

@@ -1,24 +1,18 @@
 /** `npm run bench -- client`: what the client of a learner costs a step, and whether it holds on to memory. */
-import { loadavg } from 'node:os';
 import { ConfigError } from '@saccade/core';
 import type { Command } from 'commander';
-import { measureClientMemory } from '../client/client-memory.ts';
+import { type ClientMemory, measureClientMemory } from '../client/client-memory.ts';
 import { type ClientStep, MeasuredClient, PARTS, startServer } from '../client/client-steps.ts';
 import type { PayloadSizes } from '../client/payload.ts';
 import type { Form } from '../client/timed-fetch.ts';
 import { provenance } from '../machine.ts';
 import { READINGS } from '../memory-steps.ts';
 import { showProgress } from '../progress.ts';
+import { runMeasurement } from '../run-measurement.ts';
 import { median, type Sample, summarize } from '../statistics.ts';
 import { type Column, drawTable } from '../table.ts';
 import { formatBytes, formatRange, formatSeconds } from '../units.ts';
-import {
-  addResultOptions,
-  parseCount,
-  parseSeconds,
-  type ResultFlags,
-  writeResult,
-} from './shared.ts';
+import { addResultOptions, parseCount, parseSeconds, type ResultFlags } from './shared.ts';
 
 interface ClientFlags extends ResultFlags, PayloadSizes {
   readonly rounds: number;
@@ -75,58 +69,68 @@ given) and looks for a slope as "memory" does. It ends with status 1 if somethin
     );
 }
 
+interface StepsResult {
+  readonly idleBytes: number;
+  readonly results: readonly FormResult[];
+}
+
 async function runSteps(flags: ClientFlags, args: readonly string[]): Promise<void> {
   const record = provenance(args);
-  // All forms are there at once, and each holds what a new learner would be given again.
-  const { rounds, recoverySteps = 2, stepSeconds } = flags;
+  const { stepSeconds } = flags;
   const forms = formsOf(flags);
   const server = await startServer();
-  const load = loadavg()[0] ?? Number.NaN;
-  const results = new Map(forms.map((form) => [form, { steps: [] as ClientStep[], most: 0 }]));
+  await runMeasurement<StepsResult>(flags, {
+    kind: 'client',
+    measure: (signal) => measureSteps(flags, forms, server.url, signal),
+    show({ idleBytes, results }) {
+      console.log(describeSizes(flags));
+      const rows = results.map((one) => cells(one, stepSeconds));
+      console.log(drawTable(COLUMNS, rows));
+      console.log(`resident at rest: ${formatBytes(idleBytes)}`);
+    },
+    record: (result) => ({ ...record, sizes: sizesOf(flags), stepSeconds, ...result }),
+    close: () => server.stop(),
+  });
+}
+
+/** Steps of all forms in turns. Once aborted, no other step begins. */
+async function measureSteps(
+  flags: ClientFlags,
+  forms: readonly Form[],
+  url: string,
+  signal: AbortSignal,
+): Promise<StepsResult | undefined> {
+  // All forms are there at once, and each holds what a new learner would be given again.
+  const { rounds, recoverySteps = 2 } = flags;
+  const taken = new Map(forms.map((form) => [form, { steps: [] as ClientStep[], most: 0 }]));
   const idleBytes = process.memoryUsage().rss;
+  const clients: MeasuredClient[] = [];
   try {
-    const clients: MeasuredClient[] = [];
-    for (const form of forms)
-      clients.push(await MeasuredClient.open(server.url, form, recoverySteps));
+    for (const form of forms) clients.push(await MeasuredClient.open(url, form, recoverySteps));
     // The first round warms up.
-    for (let round = 0; round <= rounds; round++) {
+    for (let round = 0; round <= rounds && !signal.aborted; round++) {
       for (const client of clients) {
+        if (signal.aborted) break;
         showProgress(`${client.form}, round ${round} of ${rounds}`);
         client.takeMostBytes();
         const step = await client.step(flags, 1000 * round + forms.indexOf(client.form));
-        const own = results.get(client.form);
+        const own = taken.get(client.form);
         if (own === undefined || round === 0) continue;
         own.steps.push(step);
         own.most = Math.max(own.most, client.takeMostBytes());
       }
     }
-    for (const client of clients) await client.dispose();
   } finally {
-    showProgress('');
-    await server.stop();
+    for (const client of clients) await client.dispose();
   }
-  const written = [...results].map(([form, { steps, most }]) => ({
+  const measured = [...taken].filter(([, { steps }]) => steps.length > 0);
+  if (measured.length === 0) return undefined;
+  const results = measured.map(([form, { steps, most }]) => ({
     form,
     peakResidentBytes: most,
     ...summary(steps),
   }));
-  console.log(describeSizes(flags));
-  console.log(
-    drawTable(
-      COLUMNS,
-      written.map((one) => cells(one, stepSeconds)),
-    ),
-  );
-  console.log(
-    `load of the machine at the start: ${load.toFixed(1)}; at rest ${formatBytes(idleBytes)}`,
-  );
-  writeResult(flags, 'client', {
-    ...record,
-    sizes: sizesOf(flags),
-    load,
-    stepSeconds,
-    results: written,
-  });
+  return { idleBytes, results };
 }
 
 type Summary = Readonly<Record<(typeof PARTS)[number] | 'total' | 'processor', Sample>> & {
@@ -134,6 +138,8 @@ type Summary = Readonly<Record<(typeof PARTS)[number] | 'total' | 'processor', S
   readonly receivedBytes: number;
   readonly requests: number;
 };
+
+type FormResult = Summary & { readonly form: Form; readonly peakResidentBytes: number };
 
 function summary(steps: readonly ClientStep[]): Summary {
   const total = steps.map((step) => PARTS.reduce((sum, part) => sum + step[part], 0));
@@ -163,10 +169,7 @@ const COLUMNS: readonly Column[] = [
   right('resident, most'),
 ];
 
-function cells(
-  one: Summary & { readonly form: Form; readonly peakResidentBytes: number },
-  stepSeconds: number,
-): readonly string[] {
+function cells(one: FormResult, stepSeconds: number): readonly string[] {
   const { total } = one;
   return [
     one.form,
@@ -224,28 +227,28 @@ async function runMemory(
     Object.entries(sizesOf(flags)).filter(([name]) => command.getOptionValueSource(name) === 'cli'),
   );
   const sizes: PayloadSizes = { ...SMALL, ...given };
-  const load = loadavg()[0] ?? Number.NaN;
   const server = await startServer();
-  try {
-    const { url } = server;
-    const memory = await measureClientMemory({
-      ...{ url, form, sizes, steps, recoverySteps },
-      onStep: showProgress,
-    });
-    showProgress('');
-    console.log(`${steps} steps, ${form}, ${memory.seconds.toFixed(0)} s, load ${load.toFixed(1)}`);
-    for (const [reading, found] of Object.entries(memory.drift)) {
-      const { title } = READINGS[reading as keyof typeof READINGS];
-      const { verdict, perStep, p20, p80, least, most } = found;
-      console.log(
-        `${title}: ${verdict}; ${perStep.toFixed(1)} bytes per step (${p20.toFixed(1)} to ` +
-          `${p80.toFixed(1)}), between ${formatBytes(least)} and ${formatBytes(most)}`,
-      );
-    }
-    writeResult(flags, 'client-memory', { ...record, sizes, load, ...memory });
-    if (Object.values(memory.drift).some(({ verdict }) => verdict === 'grows'))
-      process.exitCode = 1;
-  } finally {
-    await server.stop();
-  }
+  await runMeasurement<ClientMemory>(flags, {
+    kind: 'client-memory',
+    measure: (signal) =>
+      measureClientMemory({
+        ...{ url: server.url, form, sizes, steps, recoverySteps, signal },
+        onStep: showProgress,
+      }),
+    show(memory) {
+      console.log(`${memory.steps} steps, ${form}, ${memory.seconds.toFixed(0)} s`);
+      for (const [reading, found] of Object.entries(memory.drift)) {
+        const { title } = READINGS[reading as keyof typeof READINGS];
+        const { verdict, perStep, p20, p80, least, most } = found;
+        console.log(
+          `${title}: ${verdict}; ${perStep.toFixed(1)} bytes per step (${p20.toFixed(1)} to ` +
+            `${p80.toFixed(1)}), between ${formatBytes(least)} and ${formatBytes(most)}`,
+        );
+      }
+      const verdicts = Object.values(memory.drift).map(({ verdict }) => verdict);
+      if (verdicts.includes('grows')) process.exitCode = 1;
+    },
+    record: (memory) => ({ ...record, sizes, ...memory }),
+    close: () => server.stop(),
+  });
 }

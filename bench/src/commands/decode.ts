@@ -9,15 +9,16 @@ import {
   profileDecode,
   type Weights,
 } from '../decode/measure-decode.ts';
-import { measureStep } from '../decode/measure-step.ts';
+import { measureStep, type StepResult, type StepSoFar } from '../decode/measure-step.ts';
 import { writeRandomCheckpoint } from '../decode/random-checkpoint.ts';
 import { shapes } from '../decode/shapes.ts';
 import { provenance } from '../machine.ts';
 import { showProgress } from '../progress.ts';
-import type { Sample } from '../statistics.ts';
+import { runMeasurement } from '../run-measurement.ts';
+import type { Ratio, Sample } from '../statistics.ts';
 import { type Column, drawTable } from '../table.ts';
-import { threeDigits } from '../units.ts';
-import { addResultOptions, parseCount, type ResultFlags, writeResult } from './shared.ts';
+import { formatRatio, noteOfUndecided, threeDigits } from '../units.ts';
+import { addResultOptions, parseCount, type ResultFlags } from './shared.ts';
 
 const ALL: readonly Weights[] = ['own', 'int8', 'int4'];
 const ISA = 'instruction set of ours: generic, avx2, avx512, … (default: the best)';
@@ -125,12 +126,24 @@ async function runDecode(
     for (const weights of flags.weights) await showProfile(options, flags.profile, weights);
     return;
   }
-  const result = await measureDecode(options);
-  showProgress('');
-  console.log(describe(result));
-  console.log(drawTable(COLUMNS, result.rows.flatMap(rowsOf)));
-  const versions = { ...record.versions, ...result.peer?.versions };
-  writeResult(flags, flags.name, { ...record, versions, ...result });
+  await runMeasurement<DecodeResult>(flags, {
+    kind: flags.name,
+    measure: (signal, keep) => measureDecode({ ...options, signal, keep }),
+    show(result) {
+      console.log(describe(result));
+      console.log(drawTable(COLUMNS, result.rows.flatMap(rowsOf)));
+      for (const note of noteOfUndecided(result.rows.flatMap(ratiosOf))) console.log(note);
+    },
+    record: (result) => ({
+      ...record,
+      versions: { ...record.versions, ...result.peer?.versions },
+      ...result,
+    }),
+  });
+}
+
+function ratiosOf({ toOwn, toTransformers }: DecodeRow): readonly Ratio[] {
+  return [...Object.values(toOwn), ...(toTransformers ? [toTransformers] : [])];
 }
 
 async function showProfile(
@@ -155,25 +168,30 @@ async function runStep(
 ): Promise<void> {
   const record = provenance(args);
   const [sampleWeights = 'own'] = flags.weights;
-  const result = await measureStep({
-    ...flags,
-    directory,
-    imageSide: flags.image,
-    sampleWeights,
-    onProgress: showProgress,
+  const options = { ...flags, directory, imageSide: flags.image, sampleWeights };
+  await runMeasurement<StepResult | StepSoFar>(flags, {
+    kind: flags.name,
+    measure: (signal, keep) => measureStep({ ...options, onProgress: showProgress, signal, keep }),
+    show(result) {
+      if ('what' in result) {
+        const { what, promptTokens } = result;
+        console.log(`${what}, a prompt of ${promptTokens}, samples from ${sampleWeights}`);
+      }
+      for (const [part, time] of Object.entries(result.seconds)) {
+        console.log(`  ${part.padEnd(10)} ${time.toFixed(1)} s`);
+      }
+      if ('forecast' in result) console.log(describeMemory(result));
+    },
+    record: (result) => ({ ...record, ...result }),
   });
-  showProgress('');
-  const { seconds, forecast } = result;
-  console.log(`${result.what}, a prompt of ${result.promptTokens}, samples from ${sampleWeights}`);
-  for (const [part, time] of Object.entries(seconds)) {
-    console.log(`  ${part.padEnd(10)} ${time.toFixed(1)} s`);
-  }
-  console.log(
-    `memory: ${gigabytes(result.peakResidentBytes)} resident at most, ` +
-      `${gigabytes(result.allocatedPeakBytes)} allocated; forecast ${gigabytes(forecast.total)} ` +
-      `allocated, ${gigabytes(forecast.held)} held`,
+}
+
+function describeMemory({ peakResidentBytes, allocatedPeakBytes, forecast }: StepResult): string {
+  return (
+    `memory: ${gigabytes(peakResidentBytes)} resident at most, ` +
+    `${gigabytes(allocatedPeakBytes)} allocated; forecast ${gigabytes(forecast.total)} ` +
+    `allocated, ${gigabytes(forecast.held)} held`
   );
-  writeResult(flags, flags.name, { ...record, ...result });
 }
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;
@@ -209,20 +227,21 @@ const COLUMNS: readonly Column[] = [
   right('× theirs'),
 ];
 
-const ratio = (sample: Sample | undefined): string =>
+const rate = (sample: Sample | undefined): string =>
   sample === undefined ? '' : threeDigits(sample.median);
+const ratio = (one: Ratio | undefined): string => (one === undefined ? '' : formatRatio(one));
 
 function rowsOf(row: DecodeRow): string[][] {
-  return Object.entries(row.ours).map(([weights, rate]) => {
+  return Object.entries(row.ours).map(([weights, own]) => {
     const one = weights as Weights;
     const isOwn = one === 'own';
     return [
       isOwn ? `${row.conversations}` : '',
       weights,
-      threeDigits(rate.median),
+      rate(own),
       percent(row.bandwidth[one] ?? Number.NaN),
       isOwn ? '' : ratio(row.toOwn[one]),
-      isOwn ? ratio(row.transformers) : '',
+      isOwn ? rate(row.transformers) : '',
       isOwn ? ratio(row.toTransformers) : '',
     ];
   });

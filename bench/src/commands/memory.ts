@@ -12,14 +12,8 @@ import { provenance } from '../machine.ts';
 import { describeMemory, drawMemory } from '../memory-chart.ts';
 import { type MemoryRun, measureMemory } from '../memory-steps.ts';
 import { showProgress } from '../progress.ts';
-import {
-  addResultOptions,
-  parseCount,
-  type ResultFlags,
-  resultPath,
-  writeResult,
-  writeText,
-} from './shared.ts';
+import { runMeasurement } from '../run-measurement.ts';
+import { addResultOptions, parseCount, type ResultFlags, resultPath, writeText } from './shared.ts';
 
 interface MemoryFlags extends ResultFlags {
   readonly backend: string;
@@ -58,19 +52,23 @@ async function runMemory(flags: MemoryFlags, args: readonly string[]): Promise<v
   // Taken at the start: the run may take an hour, and the clone may change meanwhile.
   const record = provenance(args);
   const backend = await openBackend(flags.backend);
-  const run = await measureMemory({ backend, steps, onStep: showProgress });
-  showProgress('');
-  console.log(`${run.what}; ${run.backend}; ${run.seconds.toFixed(0)} s`);
-  for (const line of describeMemory(run)) console.log(line);
   const kind = `memory-${backend.name}`;
-  writeResult(flags, kind, { ...record, ...run, writtenEvery: WRITTEN_EVERY, series: thin(run) });
   const charts = [
     ...(flags.svg ? [resolve(flags.svg)] : []),
     ...(flags.record ? [resultPath(`${kind}.svg`)] : []),
   ];
   const about = `${record.machine.processor}, commit ${record.commit}, ${record.date.slice(0, 10)}`;
-  for (const path of charts) writeText(path, drawMemory(run, about));
-  if (Object.values(run.drift).some(({ verdict }) => verdict === 'grows')) process.exitCode = 1;
+  await runMeasurement<MemoryRun>(flags, {
+    kind,
+    measure: (signal) => measureMemory({ backend, steps, onStep: showProgress, signal }),
+    show(run) {
+      console.log(`${run.what}; ${run.backend}; ${run.seconds.toFixed(0)} s`);
+      for (const line of describeMemory(run)) console.log(line);
+      for (const path of charts) writeText(path, drawMemory(run, about));
+      if (Object.values(run.drift).some(({ verdict }) => verdict === 'grows')) process.exitCode = 1;
+    },
+    record: (run) => ({ ...record, ...run, writtenEvery: WRITTEN_EVERY, series: thin(run) }),
+  });
 }
 
 /** @throws ConfigError or MissingError before any work */

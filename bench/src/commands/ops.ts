@@ -3,18 +3,13 @@ import { ConfigError } from '@saccade/core';
 import type { Command } from 'commander';
 import { compareRuns, readResults } from '../baseline.ts';
 import { allOps } from '../catalog-ops.ts';
-import { openRun, parseDtypes } from '../open-run.ts';
+import { type OpenRun, openRun, parseDtypes } from '../open-run.ts';
 import type { Pass } from '../prepared-case.ts';
 import { showProgress } from '../progress.ts';
 import { drawResults } from '../report-ops.ts';
-import { addRoofline, jobsForSlow, jobsOf, runJobs } from '../run-ops.ts';
-import {
-  addRunOptions,
-  interruption,
-  type RunFlags,
-  reportSkipped,
-  writeResult,
-} from './shared.ts';
+import { runMeasurement } from '../run-measurement.ts';
+import { addRoofline, jobsForSlow, jobsOf, type OpResult, runJobs } from '../run-ops.ts';
+import { addRunOptions, type RunFlags, reportSkipped } from './shared.ts';
 
 interface OpsFlags extends RunFlags {
   readonly filter?: string;
@@ -80,31 +75,35 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
     throw new ConfigError('filter', `No case matches "${flags.filter}". The ops are: ${ids}.`);
   }
   const before = flags.baseline === undefined ? { results: [] } : readResults(flags.baseline);
-  const run = await openRun({ ...flags, args });
-  console.error(run.heading);
-  try {
-    const possible = run.isSlow ? jobsForSlow(jobs) : jobs;
-    if (possible.length < jobs.length) {
-      const count = jobs.length - possible.length;
-      console.error(`left out: ${count} cases that take a processor playing a GPU too long`);
-    }
-    const measured = await runJobs(run.device, possible, {
-      rounds: flags.rounds,
-      seconds: flags.seconds,
-      peers: run.peers,
-      ...(run.browser && { browser: run.browser }),
-      ...((dtypes ?? run.dtypes) && { dtypes: dtypes ?? run.dtypes }),
-      signal: interruption(),
-      onStart: showProgress,
-      onSkip: reportSkipped,
-    });
-    showProgress('');
-    console.error(run.peaks());
-    const results = addRoofline(measured, run.ceilings);
-    console.log(drawResults(results, compareRuns(results, before, flags.seconds)));
-    const kind = flags.backend === 'native' ? 'ops' : `ops-${flags.backend}`;
-    writeResult(flags, kind, { ...run.record(), measurementSeconds: flags.seconds, results });
-  } finally {
-    await run.dispose();
-  }
+  let run: OpenRun | undefined;
+  await runMeasurement<readonly OpResult[]>(flags, {
+    kind: flags.backend === 'native' ? 'ops' : `ops-${flags.backend}`,
+    async measure(signal) {
+      run = await openRun({ ...flags, args });
+      console.error(run.heading);
+      const possible = run.isSlow ? jobsForSlow(jobs) : jobs;
+      if (possible.length < jobs.length) {
+        const count = jobs.length - possible.length;
+        console.error(`left out: ${count} cases that take a processor playing a GPU too long`);
+      }
+      const measured = await runJobs(run.device, possible, {
+        rounds: flags.rounds,
+        seconds: flags.seconds,
+        peers: run.peers,
+        ...(run.browser && { browser: run.browser }),
+        ...((dtypes ?? run.dtypes) && { dtypes: dtypes ?? run.dtypes }),
+        signal,
+        onStart: showProgress,
+        onSkip: reportSkipped,
+      });
+      if (signal.aborted && measured.length === 0) return undefined;
+      showProgress('');
+      console.error(run.peaks());
+      return addRoofline(measured, run.ceilings);
+    },
+    show: (results) =>
+      console.log(drawResults(results, compareRuns(results, before, flags.seconds))),
+    record: (results) => ({ ...run?.record(), measurementSeconds: flags.seconds, results }),
+    close: async () => run?.dispose(),
+  });
 }

@@ -2,10 +2,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { provenance } from '../machine.ts';
 import { showProgress } from '../progress.ts';
-import { type Latency, measureSandbox } from '../sandbox.ts';
+import { runMeasurement } from '../run-measurement.ts';
+import { type Latency, measureSandbox, type SandboxBench } from '../sandbox.ts';
 import { type Column, drawTable } from '../table.ts';
 import { formatSeconds, threeDigits } from '../units.ts';
-import { addResultOptions, parseCount, type ResultFlags, writeResult } from './shared.ts';
+import { addResultOptions, parseCount, type ResultFlags } from './shared.ts';
 
 interface SandboxFlags extends ResultFlags {
   readonly sessions: readonly number[];
@@ -21,21 +22,24 @@ export function addSandbox(program: Command, args: readonly string[]): void {
     .option('--sessions <counts>', 'sessions at once, comma between', parseCounts, DEFAULT_SESSIONS)
     .option('--turns <count>', 'turns of each kind in each session', parseCount, 30);
   addResultOptions(command).action(async (flags: SandboxFlags) => {
-    const { tier, results } = await measureSandbox({ ...flags, onStart: showProgress });
-    showProgress('');
-    console.log(`isolation: ${tier}`);
-    console.log(
-      drawTable(
-        COLUMNS,
-        results.map((result) => [
-          `${result.sessions}`,
-          ...[result.start, result.turn, result.imageTurn].flatMap(cellsOf),
-          threeDigits(result.executionsPerSecond),
-        ]),
-      ),
-    );
-    writeResult(flags, 'sandbox', { ...provenance(args), tier, results });
+    const record = provenance(args);
+    await runMeasurement<SandboxBench>(flags, {
+      kind: 'sandbox',
+      measure: (signal, keep) => measureSandbox({ ...flags, onStart: showProgress, signal, keep }),
+      show,
+      record: (result) => ({ ...record, ...result }),
+    });
   });
+}
+
+function show({ tier, results }: SandboxBench): void {
+  console.log(`isolation: ${tier}`);
+  const rows = results.map((result) => [
+    `${result.sessions}`,
+    ...[result.start, result.turn, result.imageTurn].flatMap(cellsOf),
+    threeDigits(result.executionsPerSecond),
+  ]);
+  console.log(drawTable(COLUMNS, rows));
 }
 
 const right = (title: string): Column => ({ title, align: 'right' });

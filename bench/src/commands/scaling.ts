@@ -5,7 +5,8 @@ import type { InstructionSet } from '@saccade/backend-native';
 import type { Command } from 'commander';
 import { provenance } from '../machine.ts';
 import { showProgress } from '../progress.ts';
-import { measureScaling } from '../scaling.ts';
+import { runMeasurement } from '../run-measurement.ts';
+import { measureScaling, type Sweep } from '../scaling.ts';
 import { describeGrowth, drawScaling } from '../scaling-chart.ts';
 import { drawTable } from '../table.ts';
 import { formatSeconds } from '../units.ts';
@@ -15,7 +16,6 @@ import {
   parseSeconds,
   type ResultFlags,
   resultPath,
-  writeResult,
   writeText,
 } from './shared.ts';
 
@@ -55,42 +55,48 @@ exponent p of time ∝ n^p is fitted over all sizes.
 
 async function runScaling(flags: ScalingFlags, args: readonly string[]): Promise<void> {
   const { isa, threads, rounds, seconds } = flags;
-  const sweeps = await measureScaling({
-    threads,
-    rounds,
-    seconds,
-    mostTokens: flags.tokens,
-    mostVocabulary: flags.vocabulary,
-    ...(isa && { isa }),
-    onStart: showProgress,
-  });
-  showProgress('');
-  for (const { axis, title, curves } of sweeps) {
-    const sizes = curves[0]?.sizes ?? [];
-    console.log(`\n${title}`);
-    console.log(
-      drawTable(
-        [
-          { title: axis },
-          ...sizes.map((size) => ({ title: `${size}`, align: 'right' as const })),
-          { title: 'growth' },
-        ],
-        curves.map((curve) => [
-          curve.label,
-          ...curve.seconds.map(({ median }) => formatSeconds(median)),
-          describeGrowth(axis, curve),
-        ]),
-      ),
-    );
-  }
   const record = provenance(args);
-  writeResult(flags, 'scaling', { ...record, threads, sweeps });
+  const about =
+    `${record.machine.processor}, ${threads} threads, ` +
+    `commit ${record.commit}, ${record.date.slice(0, 10)}`;
   const charts = [
     ...(flags.svg ? [resolve(flags.svg)] : []),
     ...(flags.record ? [resultPath('scaling.svg')] : []),
   ];
-  const about =
-    `${record.machine.processor}, ${threads} threads, ` +
-    `commit ${record.commit}, ${record.date.slice(0, 10)}`;
-  for (const path of charts) writeText(path, drawScaling(sweeps, about));
+  await runMeasurement<readonly Sweep[]>(flags, {
+    kind: 'scaling',
+    measure: (signal, keep) =>
+      measureScaling({
+        threads,
+        rounds,
+        seconds,
+        mostTokens: flags.tokens,
+        mostVocabulary: flags.vocabulary,
+        ...(isa && { isa }),
+        onStart: showProgress,
+        signal,
+        keep,
+      }),
+    show(sweeps) {
+      for (const sweep of sweeps) showSweep(sweep);
+      for (const path of charts) writeText(path, drawScaling(sweeps, about));
+    },
+    record: (sweeps) => ({ ...record, threads, sweeps }),
+  });
+}
+
+function showSweep({ axis, title, curves }: Sweep): void {
+  const sizes = curves[0]?.sizes ?? [];
+  const columns = [
+    { title: axis },
+    ...sizes.map((size) => ({ title: `${size}`, align: 'right' as const })),
+    { title: 'growth' },
+  ];
+  const rows = curves.map((curve) => [
+    curve.label,
+    ...curve.seconds.map(({ median }) => formatSeconds(median)),
+    describeGrowth(axis, curve),
+  ]);
+  console.log(`\n${title}`);
+  console.log(drawTable(columns, rows));
 }

@@ -47,18 +47,6 @@ export function addRunOptions(command: Command): Command {
     .option('--python <path>', 'an interpreter with torch, for --peers');
 }
 
-/** Aborted by Ctrl-C: what has been measured by then is still shown. A second one ends at once. */
-export function interruption(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => {
-      console.error('\nStopping after this measurement; once more stops at once.');
-      controller.abort();
-    });
-  }
-  return controller.signal;
-}
-
 /** Names what the backend cannot run, with the fact and without the general remedy after it. */
 export function reportSkipped(what: string, why: string): void {
   showProgress('');

@@ -1,19 +1,14 @@
 /** `npm run bench -- table`: the headline shapes beside their peers. */
 import { ConfigError } from '@saccade/core';
 import type { Command } from 'commander';
-import { measureSharedPrefix } from '../group-packing.ts';
+import { measureSharedPrefix, type SharedPrefixResult } from '../group-packing.ts';
 import { GROUP_TITLE, HEADLINE_GROUP, headlines } from '../headline.ts';
-import { openRun, parseDtypes } from '../open-run.ts';
+import { type OpenRun, openRun, parseDtypes } from '../open-run.ts';
 import { showProgress } from '../progress.ts';
 import { drawHeadlines } from '../report-headline.ts';
-import { addRoofline, runJobs } from '../run-ops.ts';
-import {
-  addRunOptions,
-  interruption,
-  type RunFlags,
-  reportSkipped,
-  writeResult,
-} from './shared.ts';
+import { runMeasurement } from '../run-measurement.ts';
+import { addRoofline, type OpResult, runJobs } from '../run-ops.ts';
+import { addRunOptions, type RunFlags, reportSkipped } from './shared.ts';
 
 export function addTable(program: Command, args: readonly string[]): void {
   const command = program
@@ -47,31 +42,40 @@ async function runTable(flags: TableFlags, args: readonly string[]): Promise<voi
     const titles = [...headlines().map(({ title }) => title), GROUP_TITLE].join('; ');
     throw new ConfigError('filter', `No row matches "${flags.filter}". The rows are: ${titles}.`);
   }
-  const run = await openRun({ ...flags, args });
-  console.error(run.heading);
-  const options = {
-    rounds: flags.rounds,
-    seconds: flags.seconds,
-    peers: run.peers,
-    ...(dtypes && { dtypes }),
-    signal: interruption(),
-    onStart: showProgress,
-    onSkip: reportSkipped,
-  };
-  try {
-    const jobs = rows.map(({ job }) => job);
-    const measured = await runJobs(run.device, jobs, options);
-    showProgress('shared prefix');
-    const sharedPrefix =
-      isWanted(GROUP_TITLE) && !options.signal.aborted
-        ? await measureSharedPrefix(run.device, HEADLINE_GROUP, options)
-        : [];
-    showProgress('');
-    console.error(run.peaks());
-    const results = addRoofline(measured, run.ceilings);
-    console.log(drawHeadlines(rows, results, sharedPrefix));
-    writeResult(flags, 'table', { ...run.record(), results, sharedPrefix });
-  } finally {
-    await run.dispose();
-  }
+  let run: OpenRun | undefined;
+  await runMeasurement<HeadlineResults>(flags, {
+    kind: 'table',
+    async measure(signal) {
+      run = await openRun({ ...flags, args });
+      console.error(run.heading);
+      const options = {
+        rounds: flags.rounds,
+        seconds: flags.seconds,
+        peers: run.peers,
+        ...(dtypes && { dtypes }),
+        signal,
+        onStart: showProgress,
+        onSkip: reportSkipped,
+      };
+      const jobs = rows.map(({ job }) => job);
+      const measured = await runJobs(run.device, jobs, options);
+      if (signal.aborted && measured.length === 0) return undefined;
+      showProgress('shared prefix');
+      const sharedPrefix =
+        isWanted(GROUP_TITLE) && !signal.aborted
+          ? await measureSharedPrefix(run.device, HEADLINE_GROUP, options)
+          : [];
+      showProgress('');
+      console.error(run.peaks());
+      return { results: addRoofline(measured, run.ceilings), sharedPrefix };
+    },
+    show: ({ results, sharedPrefix }) => console.log(drawHeadlines(rows, results, sharedPrefix)),
+    record: (measured) => ({ ...run?.record(), ...measured }),
+    close: async () => run?.dispose(),
+  });
+}
+
+interface HeadlineResults {
+  readonly results: readonly OpResult[];
+  readonly sharedPrefix: readonly SharedPrefixResult[];
 }

@@ -7,11 +7,11 @@
  */
 import { fileURLToPath } from 'node:url';
 import { type InstructionSet, measurePeaks, nativeBackend } from '@saccade/backend-native';
-import { bytesOf, ConfigError } from '@saccade/core';
-import { type Backend, type Device, openDevice } from '@saccade/ops';
+import { bytesOf, ConfigError, groupsOf, startTrace } from '@saccade/core';
+import { type Device, openDevice, tracedBackend } from '@saccade/ops';
 import { type EngineSettings, type LocalPolicy, loadLocalPolicy } from '@saccade/policy';
 import { type JsonLinesProcess, startJsonLines } from '../peers/json-lines.ts';
-import { pairedRatio, type Sample, summarize } from '../statistics.ts';
+import { pairedRatio, type Ratio, type Sample, summarize } from '../statistics.ts';
 
 /** Tokens of each conversation's prompt. */
 const PROMPT = 32;
@@ -31,6 +31,8 @@ export interface DecodeOptions {
   /** An interpreter with torch and transformers; absent: ours alone. */
   readonly python?: string;
   readonly onProgress: (line: string) => void;
+  readonly signal?: AbortSignal;
+  readonly keep?: (soFar: DecodeResult) => void;
 }
 
 /** Rates of one number of conversations. */
@@ -42,9 +44,9 @@ export interface DecodeRow {
   readonly bandwidth: Readonly<Partial<Record<Weights, number>>>;
   readonly transformers?: Sample;
   /** Our rate with weights of our own / theirs, of turns next to each other. */
-  readonly toTransformers?: Sample;
+  readonly toTransformers?: Ratio;
   /** Rate of quantized weights / own. */
-  readonly toOwn: Readonly<Partial<Record<Weights, Sample>>>;
+  readonly toOwn: Readonly<Partial<Record<Weights, Ratio>>>;
 }
 
 export interface DecodeResult {
@@ -122,27 +124,18 @@ export async function profileDecode(
   conversations: number,
   sampleWeights: Weights,
 ): Promise<Profile> {
-  const byOp: Record<string, number> = {};
-  let isCounting = false;
-  const inner = nativeBackend({ threads, isa, launches: 'blocking' });
-  const dispatch: Backend['dispatch'] = inner.dispatch.bind(inner);
-  inner.dispatch = (launch) => {
-    const start = performance.now();
-    dispatch(launch);
-    if (!isCounting) return;
-    byOp[launch.op.id] = (byOp[launch.op.id] ?? 0) + (performance.now() - start) / 1000;
-  };
-  const device = openDevice(inner);
+  const device = openDevice(tracedBackend(nativeBackend({ threads, isa, launches: 'blocking' })));
   const policy = await loadLocalPolicy({ device, directory });
   policy.configureEngine({ sampleWeights });
   await decodeSeconds(policy, conversations, 2, 0);
-  isCounting = true;
-  const start = performance.now();
+  const trace = startTrace();
   await decodeSeconds(policy, conversations, tokens, 1);
-  const seconds = (performance.now() - start) / 1000;
+  const profile = trace.finish();
   policy.dispose();
   device.dispose();
-  return { seconds, byOp };
+  const kernels = groupsOf(profile).find(({ name }) => name === 'kernels')?.parts ?? [];
+  const byOp = kernels.map(({ name, seconds: own }) => [name.replace('kernels/', ''), own]);
+  return { seconds: profile.seconds, byOp: Object.fromEntries(byOp) };
 }
 
 interface Turn {
@@ -167,25 +160,7 @@ export async function measureDecode(options: DecodeOptions): Promise<DecodeResul
   const peer = options.python === undefined ? undefined : await startPeer(options.python, options);
   const reads: number[] = [];
   const rows: DecodeRow[] = [];
-  try {
-    for (const count of conversations) {
-      const turns: Turn[] = [];
-      for (let round = 0; round <= rounds; round++) {
-        const ours: Partial<Record<Weights, number>> = {};
-        for (const sampleWeights of weights) {
-          onProgress(`${count} conversations, round ${round} of ${rounds}, ${sampleWeights}`);
-          policy.configureEngine({ sampleWeights });
-          ours[sampleWeights] = await decodeSeconds(policy, count, tokens, round);
-        }
-        onProgress(`${count} conversations, round ${round} of ${rounds}, transformers`);
-        const answer = await peer?.ask({ conversations: count, tokens, prompt: PROMPT });
-        reads.push(measurePeaks({ threads, sizeBytes: 2 ** 29 }).readBytes);
-        // The first round warms up.
-        if (round === 0) continue;
-        turns.push({ ours, ...(answer && { theirs: answer.seconds as number }) });
-      }
-      rows.push(rowOf(count, tokens, turns, weights));
-    }
+  const result = (rows: readonly DecodeRow[]): DecodeResult => {
     const readBytesPerSecond = summarize(reads);
     return {
       what: `decoding ${tokens} tokens after ${PROMPT}, ${policy.model.architecture}, on ${backend.description}`,
@@ -202,6 +177,29 @@ export async function measureDecode(options: DecodeOptions): Promise<DecodeResul
       peakResidentBytes: process.resourceUsage().maxRSS * 1024,
       ...(peer && { peer: peer.ready as unknown as NonNullable<DecodeResult['peer']> }),
     };
+  };
+  try {
+    for (const count of conversations) {
+      const turns: Turn[] = [];
+      for (let round = 0; round <= rounds; round++) {
+        const ours: Partial<Record<Weights, number>> = {};
+        for (const sampleWeights of weights) {
+          options.signal?.throwIfAborted();
+          onProgress(`${count} conversations, round ${round} of ${rounds}, ${sampleWeights}`);
+          policy.configureEngine({ sampleWeights });
+          ours[sampleWeights] = await decodeSeconds(policy, count, tokens, round);
+        }
+        onProgress(`${count} conversations, round ${round} of ${rounds}, transformers`);
+        const answer = await peer?.ask({ conversations: count, tokens, prompt: PROMPT });
+        reads.push(measurePeaks({ threads, sizeBytes: 2 ** 29 }).readBytes);
+        // The first round warms up.
+        if (round === 0) continue;
+        turns.push({ ours, ...(answer && { theirs: answer.seconds as number }) });
+        options.keep?.(result([...rows, rowOf(count, tokens, turns, weights)]));
+      }
+      rows.push(rowOf(count, tokens, turns, weights));
+    }
+    return result(rows);
   } finally {
     await peer?.close();
     policy.dispose();

@@ -29,6 +29,13 @@ export interface StepOptions {
   readonly imageSide: number;
   readonly sampleWeights: EngineSettings['sampleWeights'];
   readonly onProgress: (line: string) => void;
+  readonly signal?: AbortSignal;
+  readonly keep?: (soFar: StepSoFar) => void;
+}
+
+/** The parts of a step that are done. */
+export interface StepSoFar {
+  readonly seconds: Readonly<Record<string, number>>;
 }
 
 export interface StepResult {
@@ -113,10 +120,12 @@ export async function measureStep(options: StepOptions): Promise<StepResult> {
   const device = openDevice(backend);
   const seconds: Record<string, number> = {};
   const timed = async <Value>(name: string, work: () => Promise<Value>): Promise<Value> => {
+    options.signal?.throwIfAborted();
     onProgress(name);
     const start = performance.now();
     const value = await work();
     seconds[name] = (performance.now() - start) / 1000;
+    options.keep?.({ seconds: { ...seconds } });
     return value;
   };
   const training = { lora: LORA, recompute: true };

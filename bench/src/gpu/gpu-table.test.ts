@@ -269,7 +269,7 @@ describe('measureRows', () => {
 
 it('draws goals that are met and missed, and names what is missing', () => {
   const seconds = { median: 0.01, p20: 0.009, p80: 0.011, count: 9 };
-  const ratio = (median: number) => ({ ...seconds, median });
+  const ratio = (median: number) => ({ ...seconds, median, isDecided: true });
   const row: GpuRowResult = {
     title: 'a row',
     goals: { fast: { forward: 2 }, slow: { forward: 2 } },

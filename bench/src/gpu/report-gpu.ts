@@ -3,7 +3,7 @@ import type { PeerResult } from '../peers/peer.ts';
 import type { Pass } from '../prepared-case.ts';
 import type { OpResult } from '../run-ops.ts';
 import { type Column, drawTable } from '../table.ts';
-import { formatRange, formatSeconds, threeDigits } from '../units.ts';
+import { formatRange, formatRatio, formatSeconds, noteOfUndecided, threeDigits } from '../units.ts';
 import type { GpuRow, RowPeer } from './gpu-rows.ts';
 import type { GpuRowResult } from './gpu-table.ts';
 
@@ -58,11 +58,16 @@ function peerCells({ peer, seconds, ratio }: PresentPeer, goal: number | undefin
   return [
     peer,
     formatSeconds(seconds.median),
-    `${threeDigits(ratio.median)}×`,
+    formatRatio(ratio),
     `${threeDigits(ratio.p20)}–${threeDigits(ratio.p80)}`,
     goal === undefined ? '' : `${goal}×`,
     goal === undefined ? '' : ratio.median >= goal ? 'yes' : 'NO',
   ];
+}
+
+function ratiosOf({ results }: GpuRowResult): readonly PresentPeer['ratio'][] {
+  const peers = results.flatMap((result) => result.peers ?? []);
+  return peers.flatMap((peer) => ('missing' in peer ? [] : [peer.ratio]));
 }
 
 /** Notes on gaps in the table, and on how its numbers were measured; one line each. */
@@ -84,6 +89,7 @@ function notesOf(rows: readonly GpuRowResult[]): readonly string[] {
   return [
     'its/ours: time of the peer / our time, of turns next to each other; above 1 ours is faster',
     'ours: wall time of launches queued in a row and one wait; peers: CUDA events around theirs',
+    ...noteOfUndecided(rows.flatMap(ratiosOf)),
     ...new Set(notes),
   ];
 }

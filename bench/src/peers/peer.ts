@@ -2,7 +2,7 @@
 import type { DType } from '@saccade/core';
 import type { Dims, Scalars } from '@saccade/ops';
 import type { Pass } from '../prepared-case.ts';
-import type { Sample } from '../statistics.ts';
+import type { Ratio, Sample } from '../statistics.ts';
 
 /** A host array in its stored form: bf16 as 16-bit patterns. */
 export interface PeerArray {
@@ -53,7 +53,7 @@ export type PeerResult =
       readonly peer: string;
       readonly seconds: Sample;
       /** Peer's time / ours, of turns next to each other: above 1 we are faster. */
-      readonly ratio: Sample;
+      readonly ratio: Ratio;
       /** Largest relative difference of a result from ours; NaN where none can be compared. */
       readonly difference: number;
       readonly note?: string;

@@ -37,15 +37,20 @@ interface RuntimeMemory {
 export class AddonBackend implements Backend {
   readonly name: string;
   readonly description: string;
+  readonly isBlocking: boolean;
   readonly #memory: PooledMemory<RuntimeMemory>;
   readonly #kernels: KernelTable;
   readonly #arguments: Float64Array;
   #runtime: KernelRuntime | undefined;
 
-  /** @param name  the backend's name in messages: `native` */
-  constructor(name: string, runtime: KernelRuntime, description: string) {
+  /**
+   * @param name        the backend's name in messages: `native`
+   * @param isBlocking  whether the runtime was opened so that its launches run at once
+   */
+  constructor(name: string, runtime: KernelRuntime, description: string, isBlocking = false) {
     this.name = name;
     this.description = description;
+    this.isBlocking = isBlocking;
     this.#runtime = runtime;
     this.#kernels = new KernelTable(runtime);
     this.#memory = new PooledMemory(name, {

@@ -71,5 +71,6 @@ export function nativeBackend(options: NativeBackendOptions = {}): Backend {
     'native',
     runtime,
     `CPU, ${LABELS[isa]}, ${threads} thread${threads === 1 ? '' : 's'}`,
+    options.launches === 'blocking',
   );
 }

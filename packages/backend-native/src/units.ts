@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { cudaBackend } from './cuda-backend.ts';
 import { nativeBackend } from './native-backend.ts';
 
+const BLOCKING = { launches: 'blocking' } as const;
+
 /** The unit of `nativeBackend`. Its setting `threads` changes the speed and no result. */
 export const native = defineBackend({
   name: 'native',
@@ -17,7 +19,8 @@ export const native = defineBackend({
       about: 'Kernel threads; unset: one per core. Results do not depend on it.',
     }),
   }),
-  open: ({ threads }) => nativeBackend(threads === undefined ? {} : { threads }),
+  open: ({ threads }, { blocking = false } = {}) =>
+    nativeBackend({ ...(threads !== undefined && { threads }), ...(blocking && BLOCKING) }),
 });
 
 /** The unit of `cudaBackend`, on the first CUDA device that can be used. */

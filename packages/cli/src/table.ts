@@ -34,3 +34,19 @@ function stack([first = '', ...rest]: readonly string[], columns: number): reado
 export function printTable(rows: readonly (readonly string[])[]): void {
   for (const line of formatTable(rows)) console.log(line);
 }
+
+/** A table whose first column is text and whose others are numbers, which end below each other. */
+export function printNumbers(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const all = [titles, ...rows];
+  const widths = titles.map((_, column) =>
+    Math.max(...all.map((row) => (row[column] ?? '').length)),
+  );
+  printTable(
+    all.map((row) =>
+      row.map((cell, column) => (column === 0 ? cell : cell.padStart(widths[column] ?? 0))),
+    ),
+  );
+}

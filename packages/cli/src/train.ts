@@ -4,9 +4,12 @@ import { join, resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import {
   checkpointsOf,
+  hasProfile,
   listCheckpoints,
   makeDirectories,
+  needed,
   nodeFileSystem,
+  readProfile,
 } from '@saccade/run-store';
 import {
   applySettings,
@@ -27,6 +30,7 @@ import { printJson } from './json.ts';
 import { findRecipe } from './recipe-arguments.ts';
 import { say } from './say.ts';
 import { INTERRUPTED, openPython } from './shared.ts';
+import { printNumbers } from './table.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 export interface TrainFlags {
@@ -38,6 +42,7 @@ export interface TrainFlags {
   readonly backend?: string;
   readonly config?: string;
   readonly json?: boolean;
+  readonly profile?: boolean;
 }
 
 export async function trainRecipe(name: string, flags: TrainFlags): Promise<void> {
@@ -75,11 +80,15 @@ export async function trainRecipe(name: string, flags: TrainFlags): Promise<void
       resume: isResumed,
       onEvent,
       isStopRequested: isRequested,
+      isProfiled: flags.profile ?? false,
     });
+    // Before the report, which links to its page.
+    const isThere = flags.profile === true && hasProfile(directory);
+    const profile = isThere ? await showProfile(directory, flags) : undefined;
     if (result.isFinished) {
       const { writeReport } = await import('@saccade/report');
       const report = await writeReport(directory);
-      if (flags.json) printJson({ ...result, directory, report });
+      if (flags.json) printJson({ ...result, directory, report, ...(profile && { profile }) });
       else for (const line of describeResult(config, result.final)) say(line);
       if (!flags.json) say(`Report: ${report}`);
     }
@@ -87,6 +96,23 @@ export async function trainRecipe(name: string, flags: TrainFlags): Promise<void
   } finally {
     interruption.dispose();
   }
+}
+
+/** Writes the page of a run's profile and sums it up; gives the page's path. */
+async function showProfile(directory: string, { json }: TrainFlags): Promise<string> {
+  const { describeProfile, profileColumns, profileRows, writeProfilePage } = await import(
+    '@saccade/report'
+  );
+  const page = writeProfilePage(directory);
+  if (json) return page;
+  const stored = needed(readProfile(directory));
+  for (const line of describeProfile(stored)) say(line);
+  printNumbers(
+    ['part', ...profileColumns],
+    profileRows(stored).map(({ name, isGroup, cells }) => [isGroup ? name : `  ${name}`, ...cells]),
+  );
+  say(`Profile: ${page}`);
+  return page;
 }
 
 /** What a run came to, in sentences. */

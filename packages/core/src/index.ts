@@ -26,6 +26,16 @@ export {
 export { type EventSink, joinSinks, type RunEvent } from './events.ts';
 export { nearestName } from './nearest-name.ts';
 export { importOptional, missingPackage } from './optional-package.ts';
+export {
+  groupsOf,
+  type Profile,
+  type ProfiledSpan,
+  type ProfileGroup,
+  type ProfilePart,
+  type SpanKind,
+  secondsOf,
+  stageOf,
+} from './profile.ts';
 export { defineRegistry, type Registry } from './registry.ts';
 export {
   hashString,
@@ -38,4 +48,14 @@ export {
 } from './rng.ts';
 export { expectLength, formatShape, type Shape, sameShape, sizeOf } from './shape.ts';
 export { timed } from './timed.ts';
+export {
+  isTracing,
+  type StageOptions,
+  span,
+  spanElsewhere,
+  stage,
+  startTrace,
+  type Trace,
+  type TraceOptions,
+} from './trace.ts';
 export { isUniform } from './uniform.ts';

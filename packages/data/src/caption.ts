@@ -2,7 +2,7 @@
  * Captions: a look at a digit and right after it which one it is. Seeing is learned from them at a
  * fraction of what a conversation costs, as vision-language models learn it from captioned images.
  */
-import { type EventSink, type Random, randomAt } from '@saccade/core';
+import { type EventSink, type Random, randomAt, span } from '@saccade/core';
 import {
   defaultNeedle,
   drawLook,
@@ -51,7 +51,7 @@ async function caption(options: CaptionOptions, index: number): Promise<Trajecto
   const digit = random.integer(digits.count);
   const isPrint = printShare > 0 && random.uniform() < printShare;
   const ink = digits.pixels(digit);
-  const drawn = isPrint ? drawPrint(ink) : draw(ink, random);
+  const drawn = span('images/draw', () => (isPrint ? drawPrint(ink) : draw(ink, random)));
   return captioned(drawn, String(digits.label(digit)), index, options);
 }
 
@@ -65,7 +65,9 @@ export async function captioned(
   const { width, height } = drawn;
   const png = await encodeImage(drawn);
   const image = await images.prepare(png);
-  const { tokens } = processor.encodeContent([{ kind: 'image', image }]);
+  const { tokens } = span('tokens/encode', () =>
+    processor.encodeContent([{ kind: 'image', image }]),
+  );
   const id = `caption-${String(index).padStart(6, '0')}`;
   const builder = new TrajectoryBuilder({ id, taskId: id, sampleIndex: 0 });
   const recorded = {

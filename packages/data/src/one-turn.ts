@@ -1,4 +1,5 @@
 /** Examples of one turn: the prompt, its images in the context, and the true answer to it. */
+import { span } from '@saccade/core';
 import type { Protocol, Task } from '@saccade/gym';
 import type { ContentPart, Processor } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
@@ -37,7 +38,7 @@ export async function answeredAtOnce(
       tokenCount: image.tokenCount,
     });
   }
-  const prompt = processor.encodePrompt(content, system);
+  const prompt = span('tokens/encode', () => processor.encodePrompt(content, system));
   const builder = new TrajectoryBuilder({ id: task.id, taskId: task.id, sampleIndex: 0 });
   builder.prompt({
     tokens: prompt.tokens,
@@ -45,7 +46,7 @@ export async function answeredAtOnce(
     text: processor.decode(prompt.tokens),
   });
   const text = answerText(protocol, task.answer);
-  const tokens = processor.encodeModelText(text, true);
+  const tokens = span('tokens/encode', () => processor.encodeModelText(text, true));
   const logprobs = new Float32Array(tokens.length);
   builder.model({ tokens, logprobs, text, policyVersion: 0 });
   builder.turn(protocol.parse(text));

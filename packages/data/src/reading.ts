@@ -2,7 +2,7 @@
  * Reading examples: looks at cards in the context and the digit that one of them shows as the answer.
  * They need no sandbox.
  */
-import { type EventSink, randomAt } from '@saccade/core';
+import { type EventSink, randomAt, span } from '@saccade/core';
 import {
   defaultNeedle,
   drawDecoy,
@@ -36,7 +36,7 @@ async function readingExample(options: ReadingOptions, index: number): Promise<T
   const decoys = Array.from({ length: random.integer(cards) }, () => drawDecoy(digits, random));
   const looks = random
     .shuffle([digits.pixels(digit), ...decoys])
-    .map((ink) => drawLook(ink, texture, random));
+    .map((ink) => span('images/draw', () => drawLook(ink, texture, random)));
   const task: Task = {
     id: `reading-${String(index).padStart(6, '0')}`,
     question: needleQuestion,

@@ -1,6 +1,6 @@
 /** Evaluation on held-out tasks: the same first tasks every time, one rollout each. */
 
-import { type EventSink, timed } from '@saccade/core';
+import { type EventSink, span, stage, timed } from '@saccade/core';
 import type { Task } from '@saccade/gym';
 import { runRollouts } from '@saccade/rollout';
 import { logRow, totalSteps, writeTrajectorySet } from '@saccade/run-store';
@@ -24,7 +24,11 @@ export interface Evaluation {
 }
 
 /** Evaluates the policy as it is, logs a row, and keeps trajectories under `label`. */
-export async function evaluate(run: EvaluatedRun, label: string): Promise<Evaluation> {
+export function evaluate(run: EvaluatedRun, label: string): Promise<Evaluation> {
+  return stage('evaluation', () => evaluateAs(run, label));
+}
+
+async function evaluateAs(run: EvaluatedRun, label: string): Promise<Evaluation> {
   const { config, parts, onEvent } = run;
   const { temperature, topK, topP, minP } = config.evaluation;
   const count = Math.min(config.evaluation.count, parts.taskSet.size('heldOut'));
@@ -122,19 +126,16 @@ export async function keep(
 ): Promise<void> {
   if (count === 0) return;
   const byId = new Map(tasks.map((task) => [task.id, task]));
-  writeTrajectorySet(
-    run.directory,
-    name,
-    scored.slice(0, count).map((trajectory) => {
-      const task = byId.get(trajectory.taskId);
-      const tags = {
-        question: task?.question ?? '',
-        answer: task?.answer ?? '',
-        box: (task && boxInImage(task))?.join(',') ?? '',
-        // So that they can be audited and scored again without the task set.
-        metadata: JSON.stringify(task?.metadata ?? {}),
-      };
-      return { trajectory, tags };
-    }),
-  );
+  const tagged = scored.slice(0, count).map((trajectory) => {
+    const task = byId.get(trajectory.taskId);
+    const tags = {
+      question: task?.question ?? '',
+      answer: task?.answer ?? '',
+      box: (task && boxInImage(task))?.join(',') ?? '',
+      // So that they can be audited and scored again without the task set.
+      metadata: JSON.stringify(task?.metadata ?? {}),
+    };
+    return { trajectory, tags };
+  });
+  span('files/trajectories', () => writeTrajectorySet(run.directory, name, tagged));
 }

@@ -1,5 +1,5 @@
 /** The environment of a tool-using agent: protocol, sandbox session and budgets. */
-import { StateError } from '@saccade/core';
+import { StateError, span } from '@saccade/core';
 import { type CapturedImage, type Outcome, type Sandbox, SandboxError } from '@saccade/sandbox';
 import { callTool, type ToolImage } from '@saccade/tools';
 import { isInvertible, type StopReason, type ToolResult } from '@saccade/trajectory';
@@ -41,7 +41,7 @@ class ToolEnv implements Env {
     await this.dispose();
     options.signal?.throwIfAborted();
     const { protocol, sandbox } = this.#options;
-    const prompt = protocol.prompt(task);
+    const prompt = span('environment/prompt', () => protocol.prompt(task));
     this.#task = task;
     this.#toolTurns = 0;
     this.#images = [];
@@ -57,7 +57,7 @@ class ToolEnv implements Env {
   async step(modelText: string, options: { signal?: AbortSignal } = {}): Promise<EnvStep> {
     if (this.#task === undefined) throw new StateError('step() before reset(). Call reset(task).');
     const { protocol } = this.#options;
-    const action = protocol.parse(modelText);
+    const action = span('environment/parse', () => protocol.parse(modelText));
     if (action.kind === 'answer') return { action, stopReason: 'answered' };
     this.#toolTurns++;
     const isBeyond = this.#toolTurns > this.#budgets.toolTurns;
@@ -79,7 +79,7 @@ class ToolEnv implements Env {
     const result = resultOf(outcome);
     const stopReason = protocol.endsOn(outcome) ?? this.#limit(outcome, isBeyond);
     if (stopReason !== undefined) return { action, result, stopReason };
-    const observation = protocol.observe(outcome, this.#place());
+    const observation = span('environment/observe', () => protocol.observe(outcome, this.#place()));
     this.#note(observation);
     return { action, result, observation };
   }

@@ -12,7 +12,7 @@ import {
   type PreparedStep,
   prepareStep,
 } from '@saccade/algorithms';
-import { ConfigError } from '@saccade/core';
+import { ConfigError, stage } from '@saccade/core';
 import type { Optimizer, Schedule } from '@saccade/optim';
 import type { OptimizerStep, Policy, ScoreOptions } from '@saccade/policy';
 import type { ModelImages } from '@saccade/rollout';
@@ -134,24 +134,26 @@ async function* learnStep(
   const { policy, optimizer, schedule, minibatches = 1 } = options;
   const { images, microBatchTokens = 8192, sharedPrefix = true } = options;
   const metrics: Record<string, number> = { loss: 0, grad_norm: 0, learning_rate: 0 };
-  const step = await packStep(trained, { images, microBatchTokens, sharedPrefix, minibatches });
+  const packing = { images, microBatchTokens, sharedPrefix, minibatches };
+  const step = await stage('packing', () => packStep(trained, packing), { rest: 'packing' });
   let tokenCount = 0;
   let skippedUpdates = 0;
   let entropySum = 0;
   if (step.minibatches.length === 0) return { metrics, tokenCount, skippedUpdates, coefficients };
-  const prepared = await prepare(options, step);
+  const prepared = await stage('scores', () => prepare(options, step));
   for (const [index, minibatch] of step.minibatches.entries()) {
-    const { loss, ...learned } = await learnMinibatch(options, prepared, minibatch);
+    const { loss, ...learned } = await stage('gradient', () =>
+      learnMinibatch(options, prepared, minibatch),
+    );
     metrics.loss = (metrics.loss ?? 0) + loss;
     const minibatchTokens = minibatch.tokens[1] - minibatch.tokens[0];
     entropySum += (learned.entropy ?? Number.NaN) * minibatchTokens;
     for (const microBatch of minibatch.microBatches) tokenCount += microBatch.tokenCount;
     const learningRate = schedule(firstUpdate + index);
     yield 'gradient';
-    const { gradNorm, isSkipped } = await policy.optimizerStep({
-      ...(optimizer && { optimizer }),
-      learningRate,
-      inFlight,
+    const update = { ...(optimizer && { optimizer }), learningRate, inFlight };
+    const { gradNorm, isSkipped } = await stage('optimizer', () => policy.optimizerStep(update), {
+      rest: 'optimizer',
     });
     if (isSkipped) skippedUpdates++;
     // The last minibatch's metrics win: there the policy is furthest from the one that sampled.

@@ -3,7 +3,7 @@
  * alone.
  */
 import { negativeLogLikelihood } from '@saccade/algorithms';
-import { randomAt } from '@saccade/core';
+import { randomAt, stage } from '@saccade/core';
 import type { Mixture } from '@saccade/data';
 import type { Optimizer, Schedule } from '@saccade/optim';
 import type { Policy } from '@saccade/policy';
@@ -77,7 +77,9 @@ export function createSupervisedLearner(options: SupervisedLearnerOptions): Supe
       }
       const learningRate = schedule(update);
       const step = { ...(optimizer && { optimizer }), learningRate };
-      const { gradNorm, isSkipped } = await policy.optimizerStep(step);
+      const { gradNorm, isSkipped } = await stage('optimizer', () => policy.optimizerStep(step), {
+        rest: 'optimizer',
+      });
       const loss = Object.values(losses).reduce((sum, one) => sum + one, 0);
       const entropy = entropySum / trainedTokens;
       return { loss, losses, entropy, gradNorm, learningRate, tokenCount, isSkipped };
@@ -92,17 +94,16 @@ async function accumulate(
 ): Promise<Record<'loss' | 'tokenCount' | 'trainedTokens' | 'entropySum', number>> {
   const { policy, images, microBatchTokens: maxTokens = 8192, sharedPrefix = true } = options;
   const items = examples.map((trajectory) => ({ trajectory }));
-  const { microBatches, counts } = await packTrajectories(items, {
-    images,
-    maxTokens,
-    sharedPrefix,
-  });
+  const pack = () => packTrajectories(items, { images, maxTokens, sharedPrefix });
+  const { microBatches, counts } = await stage('packing', pack, { rest: 'packing' });
   let [loss, tokenCount, entropySum] = [0, 0, 0];
   for (const microBatch of microBatches) {
-    const part = await policy.forwardBackward(microBatch.packed, ({ logprobs }) => {
-      const lossMask = new Float32Array(logprobs.length).fill(1);
-      return negativeLogLikelihood({ logprobs, lossMask }, counts);
-    });
+    const gradient = () =>
+      policy.forwardBackward(microBatch.packed, ({ logprobs }) => {
+        const lossMask = new Float32Array(logprobs.length).fill(1);
+        return negativeLogLikelihood({ logprobs, lossMask }, counts);
+      });
+    const part = await stage('gradient', gradient);
     loss += part.loss;
     tokenCount += microBatch.tokenCount;
     entropySum += part.entropy.reduce((sum, entropy) => sum + entropy, 0);

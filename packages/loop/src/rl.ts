@@ -1,5 +1,5 @@
 /** Reinforcement learning, a step on a page: schedule, roll out, score, batch, learn, log. */
-import { timed } from '@saccade/core';
+import { stage, timed } from '@saccade/core';
 import { scoreRollouts } from '@saccade/eval';
 import type { Task } from '@saccade/gym';
 import type { ScoredGroupResult } from '@saccade/rewards';
@@ -31,15 +31,17 @@ export async function reinforce(run: Run): Promise<void> {
   const { rlSteps: done } = run.state;
   const { steps: total } = run.config.rl;
   if (done < total) run.onEvent({ kind: 'progress', stage: 'learning', done, total });
-  if (isStreaming) await reinforceStreaming(run);
-  else await reinforceInSteps(run);
+  // Where rollouts stream, learning and evaluations run beside them.
+  if (isStreaming) {
+    await stage('streaming', () => reinforceStreaming(run), { isConcurrent: true });
+  } else await reinforceInSteps(run);
 }
 
 /** One after the other: the rollouts of a step, then what they teach. */
 async function reinforceInSteps(run: Run): Promise<void> {
   const schedule = await openSchedule(run);
   while (run.state.rlSteps < run.config.rl.steps) {
-    const [row, seconds] = await timed(() => step(run, schedule));
+    const [row, seconds] = await timed(() => stage('step', () => step(run, schedule)));
     await afterStep(run, row, seconds);
   }
 }
@@ -62,16 +64,20 @@ async function openSchedule(run: Run): Promise<Schedule> {
 }
 
 async function step(run: Run, schedule: Schedule): Promise<Record<string, number>> {
-  const [scheduled, rolloutSeconds] = await timed(() => gather(run, schedule));
+  const [scheduled, rolloutSeconds] = await timed(() =>
+    stage('rollout', () => gather(run, schedule)),
+  );
   const { commands } = scheduled;
   const trained = commands.flatMap((c) => (c.kind === 'trainOn' ? c.trajectories : []));
   const [learned, learnSeconds] = await timed(() =>
-    run.learner.learn(trained, updatesDone(run), learnOptions(run)),
+    stage('learning', () => run.learner.learn(trained, updatesDone(run), learnOptions(run))),
   );
   const metrics = noteLearned(run, learned);
   run.state = { ...run.state, rlSteps: run.state.rlSteps + 1 };
+  const record = { ...scheduled, trained, learned: metrics };
+  const row = await stage('metrics', () => stepRow(run, record), { rest: 'metrics' });
   return {
-    ...(await stepRow(run, { ...scheduled, trained, learned: metrics })),
+    ...row,
     'time/rollout': rolloutSeconds,
     'time/learn': learnSeconds,
   };
@@ -109,7 +115,9 @@ async function gather(run: Run, schedule: Schedule): Promise<Gathered> {
       throw stuckScheduler(run);
     }
     rounds++;
-    const next = await Promise.all(indices.map((index) => parts.taskSet.task('train', index)));
+    const next = await stage('tasks', () =>
+      Promise.all(indices.map((index) => parts.taskSet.task('train', index))),
+    );
     // A task that was measured in this step is sampled with new random numbers.
     const visit = Math.max(...next.map(({ id }) => seen.get(id) ?? 0));
     const scored = await rollOut(run, next, visit);
@@ -166,7 +174,8 @@ async function rollOut(
     retries: rollout.retries,
     ...(rollout.deadlineSeconds !== undefined && { deadlineSeconds: rollout.deadlineSeconds }),
   });
-  const results = await scoreRollouts({ ...parts, retries: rollout.retries }, groups, tasks);
+  const score = () => scoreRollouts({ ...parts, retries: rollout.retries }, groups, tasks);
+  const results = await stage('rewards', score, { rest: 'rewards' });
   const error = nothingScored(run, results);
   if (error !== undefined) throw error;
   return results;

@@ -1,5 +1,6 @@
 /** A run's checkpoints: policy with optimizer, schedule, and where the run stands. */
 import { join } from 'node:path';
+import { stage } from '@saccade/core';
 import { checkpointDirectory, checkpointsOf, saveCheckpoint, totalSteps } from '@saccade/run-store';
 import type { Run } from './run.ts';
 
@@ -13,18 +14,20 @@ export async function saveRun(
   run: Run,
   options: { readonly pinned?: boolean } = {},
 ): Promise<void> {
-  const position = await saveCheckpoint(run.directory, totalSteps(run.state), {
-    log: run.log,
-    keep: run.config.checkpoint.keep,
-    pinned: options.pinned ?? false,
-    fill: async (directory) => {
-      await run.parts.policy.save(join(directory, 'policy'), { optimizer: true });
-      // Rollouts go on meanwhile and take tasks: the schedule and the state are of one moment.
-      const schedule = run.saveSchedule?.(directory);
-      const { state } = run;
-      await schedule;
-      return state;
-    },
-  });
+  const save = () =>
+    saveCheckpoint(run.directory, totalSteps(run.state), {
+      log: run.log,
+      keep: run.config.checkpoint.keep,
+      pinned: options.pinned ?? false,
+      fill: async (directory) => {
+        await run.parts.policy.save(join(directory, 'policy'), { optimizer: true });
+        // Rollouts go on meanwhile and take tasks: the schedule and the state are of one moment.
+        const schedule = run.saveSchedule?.(directory);
+        const { state } = run;
+        await schedule;
+        return state;
+      },
+    });
+  const position = await stage('checkpoint', save, { rest: 'files/checkpoint' });
   run.state = { ...run.state, ...position };
 }

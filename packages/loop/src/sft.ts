@@ -1,5 +1,5 @@
 /** The cold start: supervised learning on demonstrations, on the model's tokens alone. */
-import { ConfigError, timed } from '@saccade/core';
+import { ConfigError, stage, timed } from '@saccade/core';
 import type { Mixture } from '@saccade/data';
 import { createSupervisedLearner, type SupervisedLearner } from '@saccade/learner';
 import { logRow, totalSteps } from '@saccade/run-store';
@@ -12,7 +12,8 @@ export async function coldStart(run: Run): Promise<void> {
   const { sft, checkpoint } = run.config;
   if (run.config.startFrom !== undefined || run.state.sftUpdates >= sft.updates) return;
   // Nothing is learned yet: a stop need not wait for the examples.
-  const mixtures = await unlessStopped(run.isStopRequested, gather(run));
+  const gathering = stage('examples', () => gather(run));
+  const mixtures = await unlessStopped(run.isStopRequested, gathering);
   const { policy, images, sftOptimizer } = run.parts;
   const { packing, seed } = run.config;
   const learner = createSupervisedLearner({ policy, images, ...sftOptimizer, ...packing, seed });
@@ -22,7 +23,7 @@ export async function coldStart(run: Run): Promise<void> {
   };
   progress();
   while (run.state.sftUpdates < sft.updates) {
-    const [row, seconds] = await timed(() => update(run, learner, mixtures));
+    const [row, seconds] = await timed(() => stage('update', () => update(run, learner, mixtures)));
     logRow(run, { ...row, step_time: seconds });
     progress();
     const { sftUpdates } = run.state;

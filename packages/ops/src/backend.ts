@@ -64,6 +64,8 @@ export interface Backend {
   readonly name: string;
   /** The device, for people: `CPU, AVX-512, 2 threads`. */
   readonly description: string;
+  /** Whether a launch has run when `dispatch` returns, so that its time can be taken. Default false. */
+  readonly isBlocking?: boolean;
 
   /** Allocates uninitialized device memory. */
   alloc(sizeBytes: number): DeviceBuffer;

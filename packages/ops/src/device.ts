@@ -16,6 +16,7 @@ import {
   ShapeError,
   StateError,
   sizeOf,
+  span,
   type TypedArray,
 } from '@saccade/core';
 import type { Backend, BufferView } from './backend.ts';
@@ -212,7 +213,9 @@ class BackendDevice implements Device {
     inputs: InputsOf<O, DeviceArray>,
     given?: ScalarsOf<O>,
   ): OutputsOf<O, DeviceArray> {
-    return this.#forward(op, inputs as DeviceArrays, given as Scalars) as OutputsOf<O, DeviceArray>;
+    return span('launches/forward', () =>
+      this.#forward(op, inputs as DeviceArrays, given as Scalars),
+    ) as OutputsOf<O, DeviceArray>;
   }
 
   backward<O extends Op, Wanted extends GradientName<O> = never>(
@@ -224,11 +227,9 @@ class BackendDevice implements Device {
     wanted?: readonly Wanted[],
   ): GradientsOf<O, Wanted, DeviceArray> {
     const [grads, ins, outs] = [gradOutputs, inputs, outputs] as DeviceArrays[];
-    return this.#backward(op, grads, ins, outs, given as Scalars, wanted) as GradientsOf<
-      O,
-      Wanted,
-      DeviceArray
-    >;
+    return span('launches/backward', () =>
+      this.#backward(op, grads, ins, outs, given as Scalars, wanted),
+    ) as GradientsOf<O, Wanted, DeviceArray>;
   }
 
   #forward(op: Op, inputs: DeviceArrays, given?: Scalars): Record<string, DeviceArray> {

@@ -73,3 +73,4 @@ export {
 export { referenceBackend } from './reference-backend.ts';
 export { ops, opsCatalog } from './registry.ts';
 export { selectRows } from './select-rows.ts';
+export { tracedBackend } from './traced-backend.ts';

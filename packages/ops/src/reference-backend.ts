@@ -32,6 +32,7 @@ class HostBuffer implements DeviceBuffer {
 class ReferenceBackend implements Backend {
   readonly name = 'reference';
   readonly description = 'float64 oracles in TypeScript, one thread';
+  readonly isBlocking = true;
   readonly #live = new Set<HostBuffer>();
   #isDisposed = false;
 

@@ -4,6 +4,12 @@ import { z } from 'zod';
 import type { Backend } from './backend.ts';
 import { referenceBackend } from './reference-backend.ts';
 
+/** How a backend is opened, whatever its settings; results have the same bits. */
+export interface OpenBackendOptions {
+  /** Asks for launches that have run when `dispatch` returns, to take their times. Default false. */
+  readonly blocking?: boolean;
+}
+
 /**
  * A backend that a run chooses by name, with its own settings. Opening it finds the device;
  * defining it touches no hardware.
@@ -11,8 +17,12 @@ import { referenceBackend } from './reference-backend.ts';
 export interface BackendUnit<Schema extends SettingsSchema = SettingsSchema> extends Unit<Schema> {
   readonly name: string;
   readonly description: string;
-  /** @throws MissingError or UnsupportedError naming what this machine lacks */
-  open(settings: SettingsOf<Schema>): Backend | Promise<Backend>;
+  /**
+   * A backend that cannot do what the options ask is opened without.
+   *
+   * @throws MissingError or UnsupportedError naming what this machine lacks
+   */
+  open(settings: SettingsOf<Schema>, options?: OpenBackendOptions): Backend | Promise<Backend>;
 }
 
 /** Defines a backend for a catalog or a recipe. It returns `unit`, with its types inferred. */

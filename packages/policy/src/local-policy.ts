@@ -1,7 +1,7 @@
 /** The policy on local kernels: one set of weights for sampling, scoring and training. */
 
 import { planSegments, type SegmentPlan } from '@saccade/attention';
-import { ConfigError } from '@saccade/core';
+import { ConfigError, span } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import { adamw } from '@saccade/optim';
@@ -211,7 +211,9 @@ export class LocalPolicy implements TrainedPolicy {
     temperature: number,
     options: ScoreOptions,
   ): Promise<Scores> {
-    const scored = scope(() => this.#score(parameters, batch, temperature, options));
+    const scored = span('tensor and tape/score', () =>
+      scope(() => this.#score(parameters, batch, temperature, options)),
+    );
     try {
       return await readScores(scored, batch);
     } finally {
@@ -229,9 +231,11 @@ export class LocalPolicy implements TrainedPolicy {
     const tracked = names.map((name) => trained[name] as Tensor);
     const tape = new Tape(tracked, { recompute: this.#recompute });
     try {
-      const scored = tape.run(() => this.#score(forward, batch, temperature));
+      const scored = span('tensor and tape/forward', () =>
+        tape.run(() => this.#score(forward, batch, temperature)),
+      );
       const scores = await readScores(scored, batch);
-      const result = loss(scores);
+      const result = span('loss', () => loss(scores));
       const count = [batch.targets.length];
       const seeds: [Tensor, Tensor][] = [
         [scored.logprobs, tensor(this.device, 'f32', count, result.gradLogprobs)],
@@ -249,7 +253,7 @@ export class LocalPolicy implements TrainedPolicy {
         }
         seeds.push([scored.values, tensor(this.device, 'f32', count, result.gradValues)]);
       }
-      const gradients = tape.backward(seeds);
+      const gradients = span('tensor and tape/backward', () => tape.backward(seeds));
       for (const [, seed] of seeds) seed.dispose();
       names.forEach((name, i) => {
         const gradient = gradients[i];

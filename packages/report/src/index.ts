@@ -23,6 +23,14 @@ export {
   wilsonInterval,
 } from './numbers.ts';
 export { drawOverview, type Embedding, type OverviewOptions } from './overview.ts';
+export { drawProfilePage } from './profile/profile-page.ts';
+export {
+  describeProfile,
+  type ProfileRow,
+  profileColumns,
+  profileRows,
+} from './profile/profile-rows.ts';
+export { writeProfilePage } from './profile/write-profile-page.ts';
 export { readRun } from './read-run.ts';
 export { type Comparison, missingFacts, type Rescored, rescore } from './rescore.ts';
 export {

@@ -40,6 +40,7 @@ ${drawHeadline(evaluationsOf(run.metrics))}
 ${await drawTasks(run)}
 <section class="part">
 <h2>The run in detail</h2>
+${run.hasProfile && html`<p class="about">Where its time went: <a href="profile.html">profile.html</a>.</p>`}
 ${drawMetrics(run)}
 ${drawTable('Configuration', 'Setting', flatten(run.config ?? {}))}
 ${drawTable('Machine and versions', 'Fact', flatten(run.environment ?? {}))}

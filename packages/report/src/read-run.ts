@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   describeDamage,
+  hasProfile,
   inspectConfig,
   inspectRun,
   type MetricsRow,
@@ -40,6 +41,8 @@ export interface RunRecord {
   readonly before: ReadonlyMap<string, KeptTrajectory>;
   /** Evaluation at the end, by task. */
   readonly after: ReadonlyMap<string, KeptTrajectory>;
+  /** Whether there is a profile, with a page beside the report. */
+  readonly hasProfile: boolean;
   /** One sentence for each thing that is not there or cannot be read. */
   readonly gaps: readonly string[];
 }
@@ -65,6 +68,7 @@ export async function readRun(directory: string): Promise<RunRecord> {
     metrics,
     before,
     after,
+    hasProfile: hasProfile(directory),
     gaps,
   };
 }

@@ -38,6 +38,7 @@ section.part { margin-top: 2.75rem; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .gaps { margin-top: 1.25rem; padding: .75rem 1rem; border-left: 4px solid var(--two); background: var(--card); font-size: .9rem; }
 .gaps ul { padding-left: 1.1rem; }
+a { color: var(--one); }
 code, pre { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .8125rem; }
 
 .headline { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 1rem; margin-top: 1.5rem; }

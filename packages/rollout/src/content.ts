@@ -1,4 +1,5 @@
 /** From an environment's message to tokens, and to the images of a ledger. */
+import { span } from '@saccade/core';
 import type { MessagePart } from '@saccade/gym';
 import type { ContentPart, EncodedContent, ModelImage, Processor } from '@saccade/policy';
 import type { GivenTokens, TrajectoryImage } from '@saccade/trajectory';
@@ -36,6 +37,7 @@ export async function encodeMessage(
       ...(part.origin && { origin: part.origin }),
     });
   }
-  const { tokens, images: modelImages } = encode(content);
-  return { tokens, images: recorded, text: processor.decode(tokens), modelImages };
+  const { tokens, images: modelImages } = span('tokens/encode', () => encode(content));
+  const text = span('tokens/decode', () => processor.decode(tokens));
+  return { tokens, images: recorded, text, modelImages };
 }

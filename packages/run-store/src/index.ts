@@ -76,6 +76,7 @@ export {
   openMetricsLog,
   type Stage,
 } from './metrics-log.ts';
+export { hasProfile, readProfile, type StoredProfile, writeProfile } from './profile-file.ts';
 export { isTiming, type Metrics, readMetrics, readMetricsFile } from './read-metrics.ts';
 export {
   type LogPosition,

@@ -5,6 +5,7 @@ import { inspectConfig } from './config-file.ts';
 import { readEnvironment } from './environment.ts';
 import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
 import { readManifest } from './manifest.ts';
+import { hasProfile, readProfile } from './profile-file.ts';
 import { readMetrics } from './read-metrics.ts';
 import { sha256 } from './sealed-json.ts';
 import { codeOf, type Damage, damageOf, describeDamage } from './store-error.ts';
@@ -41,6 +42,7 @@ export async function inspectRun(
   if (fileSystem.status(join(directory, 'environment.json')) !== undefined) {
     damage.push(...readEnvironment(directory, option).damage);
   }
+  if (hasProfile(directory, option)) damage.push(...readProfile(directory, option).damage);
   if (!skips.includes('metrics')) damage.push(...readMetrics(directory, option).damage);
   const sets = listTrajectorySets(directory, option);
   damage.push(...sets.damage);

@@ -1,7 +1,7 @@
 /** `metrics.jsonl`: one JSON object per row, in the order of events. */
 
 import { dirname } from 'node:path';
-import type { EventSink } from '@saccade/core';
+import { type EventSink, span } from '@saccade/core';
 import { flush as flushPath, makeDirectories } from './durable-files.ts';
 import { type FileSystemOption, nodeFileSystem } from './file-system.ts';
 import { RowLog } from './row-log.ts';
@@ -114,7 +114,7 @@ export function logRow(
   { log, onEvent }: { readonly log: MetricsLog; readonly onEvent: EventSink },
   row: MetricsRow,
 ): void {
-  log.append(row);
+  span('files/metrics', () => log.append(row));
   const values = Object.fromEntries(
     Object.entries(row).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
   );

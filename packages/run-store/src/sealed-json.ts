@@ -13,7 +13,8 @@ export type DocumentKind =
   | 'manifest'
   | 'checkpoint'
   | 'evaluation'
-  | 'results';
+  | 'results'
+  | 'profile';
 
 /** A document as it was found. */
 export interface SealedDocument {

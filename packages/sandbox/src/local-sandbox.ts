@@ -1,5 +1,5 @@
 /** The sandbox of this machine: sessions behind fork servers, which are replaced if they die. */
-import { DataError, StateError } from '@saccade/core';
+import { DataError, StateError, spanElsewhere } from '@saccade/core';
 import { checkedCapture } from './capture-options.ts';
 import { type Guarantees, guaranteesOf, type IsolationReport } from './guarantees.ts';
 import type { Limits } from './limits.ts';
@@ -130,7 +130,7 @@ export class LocalSandbox implements Sandbox {
     const release = await this.#slots.acquire(options);
     let session: PythonSession;
     try {
-      session = await this.#openOnLivingServer(options);
+      session = await spanElsewhere('sandbox/start', () => this.#openOnLivingServer(options));
     } catch (error) {
       release();
       throw error;

@@ -1,5 +1,5 @@
 /** A session: one process behind the fork server, one execution at a time. */
-import { DataError, StateError } from '@saccade/core';
+import { DataError, StateError, span, spanElsewhere } from '@saccade/core';
 import { SandboxError } from './errors.ts';
 import type { Limits } from './limits.ts';
 import type { Outcome } from './outcome.ts';
@@ -88,7 +88,7 @@ export class PythonSession implements Session {
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     this.#host.send(this.number, { type: 'close' });
-    await this.over;
+    await spanElsewhere('sandbox/end', () => this.over);
   }
 
   async #execute(code: string, options: ExecuteOptions): Promise<Outcome> {
@@ -101,11 +101,13 @@ export class PythonSession implements Session {
       return silentOutcome({ kind: 'forbidden', message }, this.#host.tier);
     }
     const wait = { signal, caller: this.#options.caller };
-    const release = this.#death === undefined ? await this.#host.running.acquire(wait) : () => {};
+    const acquire = () =>
+      spanElsewhere('sandbox/wait for a processor', () => this.#host.running.acquire(wait));
+    const release = this.#death === undefined ? await acquire() : () => {};
     try {
       if (this.#death !== undefined) return this.#deadOutcome(this.#death);
       this.#refuseDisposed();
-      return await this.#run(bytes, options);
+      return await spanElsewhere('sandbox/execute', () => this.#run(bytes, options));
     } finally {
       release();
     }
@@ -170,6 +172,10 @@ export class PythonSession implements Session {
 
   /** Bytes that the session's process wrote, as its reply to what is under way. Never throws. */
   onReply(bytes: Uint8Array): void {
+    span('sandbox/read a reply', () => this.#read(bytes));
+  }
+
+  #read(bytes: Uint8Array): void {
     if (this.#death !== undefined && this.#settleRun === undefined) return;
     const reply = decodeReply(bytes, this.#host.limits);
     if (reply.kind === 'broken') this.#breakOff(reply.reason);

@@ -1,4 +1,5 @@
 /** A fork server with the sessions and images it holds. */
+import { span } from '@saccade/core';
 import { checkedCapture } from './capture-options.ts';
 import { SandboxError } from './errors.ts';
 import {
@@ -118,7 +119,7 @@ export class ServerLink implements SessionHost {
   }
 
   send(session: number, header: Readonly<Record<string, unknown>>, blobs?: Uint8Array[]): void {
-    this.#running.send(session, header, blobs);
+    span('sandbox/send', () => this.#running.send(session, header, blobs));
   }
 
   /**

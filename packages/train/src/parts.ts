@@ -1,6 +1,6 @@
 /** The parts of a run, opened from its units: device, policy, sandbox, tasks, scoring. */
 import type { Algorithm } from '@saccade/algorithms';
-import { ConfigError } from '@saccade/core';
+import { ConfigError, isTracing } from '@saccade/core';
 import type { SettingsSchema } from '@saccade/core/settings';
 import { type ColdStart, checkColdStart } from '@saccade/data';
 import { checkCoefficients } from '@saccade/learner';
@@ -11,7 +11,7 @@ import {
   type StageOptimizer,
   takesBaseline,
 } from '@saccade/loop';
-import { type Device, openDevice } from '@saccade/ops';
+import { type Device, openDevice, tracedBackend } from '@saccade/ops';
 import { type FixedPolicy, isTruncated, type TrainedPolicy } from '@saccade/policy';
 import type { OpenEngine } from '@saccade/policy/remote';
 import {
@@ -45,9 +45,12 @@ export interface Parts extends RunParts {
   dispose(): Promise<void>;
 }
 
-/** The device of a run. */
+/** The device of a run. While a trace is on its launches are spans, and block where they can. */
 export async function openRunDevice({ config, units }: ResolvedRun): Promise<Device> {
-  return openDevice(await required(units.backend).open(settingsOf(config.backend)));
+  const isTraced = isTracing();
+  const options = { blocking: isTraced };
+  const backend = await required(units.backend).open(settingsOf(config.backend), options);
+  return openDevice(isTraced ? tracedBackend(backend) : backend);
 }
 
 /** The inputs that the loop can give an algorithm beside rewards, log-probs and advantages. */

@@ -1,5 +1,5 @@
 /** The sandbox, the task set and the environments of a run: what its tasks are played with. */
-import { type EventSink, StateError } from '@saccade/core';
+import { type EventSink, StateError, spanElsewhere } from '@saccade/core';
 import {
   createToolEnv,
   inEpochs,
@@ -63,13 +63,17 @@ export async function openSandboxOf(
   { python, onEvent }: Pick<OpenOptions, 'python' | 'onEvent'>,
 ): Promise<Sandbox> {
   const { config, units } = run;
-  return await required(units.sandbox).open(settingsOf(config.sandbox), {
+  const options = {
     python,
     onEvent,
     wallSeconds: protocolOf(run).executionSeconds ?? 10,
     // An evaluation beside rollouts that wait with their sessions open needs as many again.
     sessions: 2 * config.rollout.concurrency,
-  });
+  };
+  const unit = required(units.sandbox);
+  return await spanElsewhere('sandbox/open', async () =>
+    unit.open(settingsOf(config.sandbox), options),
+  );
 }
 
 /**

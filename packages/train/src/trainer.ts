@@ -1,7 +1,7 @@
 /** A run from beginning to end: cold start, evaluation, reinforcement learning, evaluation, report. */
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { DataError, type EventSink, joinSinks } from '@saccade/core';
+import { DataError, type EventSink, joinSinks, stage } from '@saccade/core';
 import { type Evaluation, evaluate } from '@saccade/eval';
 import { type CoefficientSettings, createLearner, type Learner } from '@saccade/learner';
 import {
@@ -31,11 +31,13 @@ import {
   totalSteps,
   trajectoriesOf,
   writeConfig,
+  writeProfile,
 } from '@saccade/run-store';
 import { openTrackers, type Trackers } from '@saccade/trackers';
 import { recordAttempt } from './environment.ts';
 import { type RecipeSource, writeSource } from './load-recipe.ts';
 import { openParts, type Parts } from './parts.ts';
+import { profileWork } from './profile-work.ts';
 import type { ResolvedRun } from './run-config.ts';
 import { referenceWeights, startingWeights } from './start-from.ts';
 import { type OpenSuites, openSuites, suitesOfRun } from './suites/open-suites.ts';
@@ -57,6 +59,11 @@ export interface TrainOptions {
    * after the step or the evaluation that is under way, with a checkpoint.
    */
   readonly isStopRequested?: () => boolean;
+  /**
+   * Whether `profile.json` is to say where the time of this call went. Where kernels can block they
+   * do, so that they are timed by op: metrics stay the same, but for times. Default false.
+   */
+  readonly isProfiled?: boolean;
 }
 
 /** How a call of `train` ended. */
@@ -68,6 +75,30 @@ export interface TrainResult {
 
 /** Trains a run, or continues it. The same seed gives the same metrics, apart from timings. */
 export async function train(options: TrainOptions): Promise<TrainResult> {
+  if (options.isProfiled !== true) return await trainRun(options);
+  const { directory, run } = options;
+  let opened: Parts | undefined;
+  const work = {
+    what: `${run.config.recipe}, seed ${run.config.seed}`,
+    areLaunchesBlocking: () => opened?.device.backend.isBlocking === true,
+  };
+  const onOpen = (parts: Parts): void => {
+    opened = parts;
+  };
+  return await profileWork(
+    work,
+    () => trainRun(options, onOpen),
+    (profile) => {
+      // A directory that was refused is another run's.
+      if (opened !== undefined) writeProfile(directory, profile);
+    },
+  );
+}
+
+async function trainRun(
+  options: TrainOptions,
+  onOpen?: (parts: Parts) => void,
+): Promise<TrainResult> {
   const { run: resolved, directory, onEvent, isStopRequested = () => false } = options;
   const { config } = resolved;
   if (!options.resume && hasBegun(directory)) {
@@ -84,9 +115,9 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   try {
     // Before anything is opened: a name that is not known costs nothing.
     const wanted = await suitesOfRun(resolved);
-    parts = await unlessStopped(isStopRequested, openParts(resolved, options), (late) =>
-      late.dispose(),
-    );
+    const opening = stage('opening', () => openParts(resolved, options));
+    parts = await unlessStopped(isStopRequested, opening, (late) => late.dispose());
+    onOpen?.(parts);
     const { sandbox } = parts;
     suites = await openSuites(wanted, { ...options, shared: { run: resolved, sandbox } });
     parts = { ...parts, suites: suites.suites };
@@ -189,7 +220,7 @@ function warnOf(damage: readonly Damage[], onEvent: EventSink): void {
 
 /** @throws Interrupted if a stop was asked for; the checkpoint is written */
 async function stages(run: Run): Promise<TrainResult> {
-  await coldStart(run);
+  await stage('cold start', () => coldStart(run));
   if (!run.state.isWarm) {
     await evaluate(run, 'sft');
     // Reinforcement learning starts with moments of its own.

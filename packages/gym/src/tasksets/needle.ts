@@ -5,7 +5,14 @@
  * a shape cut from strokes of digits. In the overview that fits the model's context one sees where
  * cards lie, but not what they show: the answer needs a look at the original.
  */
-import { ConfigError, importOptional, type Random, randomAt } from '@saccade/core';
+import {
+  ConfigError,
+  importOptional,
+  type Random,
+  randomAt,
+  span,
+  spanElsewhere,
+} from '@saccade/core';
 import { count, flag, type SettingsOf } from '@saccade/core/settings';
 import { encode } from 'fast-png';
 import { z } from 'zod';
@@ -209,7 +216,7 @@ export async function needleTask(
 }
 
 async function makeTask(options: NeedleOptions, split: Split, index: number): Promise<Task> {
-  const { image, facts, answer } = drawNeedle(options, split, index);
+  const { image, facts, answer } = span('images/draw', () => drawNeedle(options, split, index));
   return needleTask(taskId('needle', split, index), image, answer, { ...facts });
 }
 
@@ -230,16 +237,20 @@ const SMALL_PIXELS = 64 * 64;
  */
 export async function encodeImage({ pixels, width, height }: PixelImage): Promise<Uint8Array> {
   if (width * height <= SMALL_PIXELS) {
-    return encode({ data: pixels, width, height, channels: 3 }, { zlib: { level: 1 } });
+    return span('images/encode', () =>
+      encode({ data: pixels, width, height, channels: 3 }, { zlib: { level: 1 } }),
+    );
   }
   const { default: sharp } = await importOptional(
     'sharp@0.35',
     'Encoding a large image',
     () => import('sharp'),
   );
-  return sharp(pixels, { raw: { width, height, channels: 3 } })
-    .png({ compressionLevel: 2 })
-    .toBuffer();
+  return spanElsewhere('images/encode by sharp', () =>
+    sharp(pixels, { raw: { width, height, channels: 3 } })
+      .png({ compressionLevel: 2 })
+      .toBuffer(),
+  );
 }
 
 /** One in this many of the possible layouts is held out. Four cells have too few layouts for that. */

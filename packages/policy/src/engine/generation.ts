@@ -1,5 +1,5 @@
 /** Continuous batching: every pass takes one token of each running request, and new ones whole. */
-import { type DType, StateError } from '@saccade/core';
+import { type DType, StateError, span } from '@saccade/core';
 import type { Parameters } from '@saccade/nn';
 import type { Device } from '@saccade/ops';
 import type { Tensor } from '@saccade/tensor';
@@ -220,22 +220,23 @@ export class GenerationEngine {
     const plan = new PassPlan(this.#cache);
     try {
       this.#dropAborted();
-      const sampled = this.#plan(plan);
+      const sampled = span('sampling/plan', () => this.#plan(plan));
       if (plan.ids.length === 0) return;
       this.#computedRows += plan.ids.length;
-      const hidden = cachedPass(
-        this.#device,
-        this.#parameters,
-        this.#model,
-        { cache: this.#cache, images: this.#images },
-        plan,
+      const kept = { cache: this.#cache, images: this.#images };
+      const hidden = span('sampling/pass', () =>
+        cachedPass(this.#device, this.#parameters, this.#model, kept, plan),
       );
       try {
         await Promise.all(bySampling(sampled).map((own) => this.#sampleRows(hidden, own)));
       } finally {
         hidden.dispose();
       }
-      const ended = new Set(sampled.filter(({ job }) => this.#finish(job)).map(({ job }) => job));
+      const ended = new Set(
+        span('sampling/finish', () => sampled.filter(({ job }) => this.#finish(job))).map(
+          ({ job }) => job,
+        ),
+      );
       this.#running = this.#running.filter((job) => !ended.has(job));
     } catch (error) {
       // It is unknown what the pass has written, so everything it touched is recomputed.

@@ -1,4 +1,5 @@
 /** Draws the next token of some rows of a pass: those that are sampled in the same way, together. */
+import { span } from '@saccade/core';
 import {
   gatherRows,
   linearSample,
@@ -61,13 +62,14 @@ export async function sampleRows(
   const { device } = hidden;
   const { temperature } = sampling;
   const count = rows.length;
-  const drawn: { tokens: Tensor; logprobs: Tensor; keptMass?: Tensor } = scope(() => {
+  const draw = (): { tokens: Tensor; logprobs: Tensor; keptMass?: Tensor } => {
     const chosen = gatherRows(hidden, tensor(device, 'i32', [count], rows));
     const addresses = tensor(device, 'i32', [count, 4], keys);
     return isTruncated(sampling)
       ? linearSampleTruncated(chosen, head, addresses, sampling)
       : linearSample(chosen, head, addresses, temperature);
-  });
+  };
+  const drawn = span('sampling/draw', () => scope(draw));
   const [tokens, logprobs, masses] = await Promise.all([
     drawn.tokens.read(),
     drawn.logprobs.read(),

@@ -1,5 +1,5 @@
 /** Encoded images of any common format to 8-bit RGB. */
-import { DataError, messageOf } from '@saccade/core';
+import { DataError, messageOf, span, spanElsewhere } from '@saccade/core';
 import { decode, hasPngSignature } from 'fast-png';
 import { checkImageSize, imageSize, MAX_SOURCE_PIXELS } from './image-size.ts';
 
@@ -30,17 +30,19 @@ export async function decodeImage(
   const { default: sharp } = await import('sharp');
   const size = imageSize(encoded);
   if (size !== undefined) checkImageSize(size, maxPixels);
-  const small = decodeSmallPng(encoded);
+  const small = span('images/decode', () => decodeSmallPng(encoded));
   if (small !== undefined) return small;
   // For other formats sharp reads the header.
   if (size === undefined) checkImageSize(await headerOf(encoded), maxPixels);
   try {
-    const { data, info } = await sharp(encoded, { limitInputPixels: maxPixels })
-      .flatten({ background: '#fff' })
-      .toColorspace('srgb')
-      .removeAlpha()
-      .raw()
-      .toBuffer({ resolveWithObject: true });
+    const { data, info } = await spanElsewhere('images/decode by sharp', () =>
+      sharp(encoded, { limitInputPixels: maxPixels })
+        .flatten({ background: '#fff' })
+        .toColorspace('srgb')
+        .removeAlpha()
+        .raw()
+        .toBuffer({ resolveWithObject: true }),
+    );
     return { pixels: data, width: info.width, height: info.height };
   } catch (error) {
     throw undecodable(error);

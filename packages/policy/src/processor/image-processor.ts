@@ -1,6 +1,6 @@
 /** Converts images to patches, like Qwen2-VL's image processor. */
 
-import { DataError } from '@saccade/core';
+import { DataError, span } from '@saccade/core';
 import { decodeImage } from '#decode-image';
 import type { ModelImage } from '../batch.ts';
 import { type PatchLayout, patchLength, writePatches } from './images/patches.ts';
@@ -92,14 +92,18 @@ export function patchesOf(
   const { patchSize, mergeSize, temporalPatchSize, resampling = DEFAULT_RESAMPLING } = config;
   const factor = patchSize * mergeSize;
   const size = smartResize(height, width, factor, config.minPixels, config.maxPixels);
-  const resized = resize({ pixels, width, height }, size.width, size.height, resampling);
+  const resized = span('images/resize', () =>
+    resize({ pixels, width, height }, size.width, size.height, resampling),
+  );
   const gridHeight = size.height / patchSize;
   const gridWidth = size.width / patchSize;
   const patches = new Float32Array(gridHeight * gridWidth * patchLength(config));
   const place = { left: 0, top: 0, gridWidth, gridHeight };
   // An image is the same in every frame of its temporal patch.
   const frames = Array.from({ length: temporalPatchSize }, () => resized);
-  writePatches(patches, 0, frames, place, config, pixelValues(config));
+  span('images/patches', () =>
+    writePatches(patches, 0, frames, place, config, pixelValues(config)),
+  );
   return {
     patches,
     gridHeight,

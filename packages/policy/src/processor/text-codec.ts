@@ -5,6 +5,7 @@ import { DataError, messageOf } from '@saccade/core';
 import { tokenBytes } from './byte-alphabet.ts';
 import type { Json } from './json-fields.ts';
 import type { AddedToken } from './markup-scanner.ts';
+import { RecentResults } from './recent-results.ts';
 
 /** Above the vocabulary of any published model: an array is as long as the highest id. */
 const MAX_ID = 2 ** 22;
@@ -80,6 +81,8 @@ export class TextCodec {
   /** Tokens besides the vocabulary: control tokens, and words that are one token. */
   readonly added: readonly AddedToken[];
   readonly #tokenizer: Tokenizer;
+  /** A run encodes the texts of its prompts over and over. */
+  readonly #recent = new RecentResults<readonly number[]>();
   readonly #byName: ReadonlyMap<string, AddedToken>;
   readonly #bytes: readonly Uint8Array[];
 
@@ -122,7 +125,9 @@ export class TextCodec {
 
   /** Tokens of plain text: words such as `<tool_call>` are one token, control tokens are not. */
   encode(text: string): number[] {
-    return text === '' ? [] : this.#tokenizer.encode(text, { add_special_tokens: false }).ids;
+    if (text === '') return [];
+    const encode = () => this.#tokenizer.encode(text, { add_special_tokens: false }).ids;
+    return [...this.#recent.of(text, encode)];
   }
 
   /** The id of an added token such as `<|im_end|>`. @throws DataError if the tokenizer lacks it */

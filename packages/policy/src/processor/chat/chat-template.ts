@@ -2,6 +2,7 @@
 import { Template } from '@huggingface/jinja';
 import { DataError, messageOf } from '@saccade/core';
 import type { Json } from '../json-fields.ts';
+import { RecentResults } from '../recent-results.ts';
 
 /** A message as templates see it: `role`, `content`, and what else a template knows. */
 export type TemplateMessage = Json;
@@ -24,6 +25,8 @@ export class ChatTemplate {
   readonly #template: Template;
   readonly #variables: Json;
   readonly #form: ContentForm;
+  /** A run renders the same prompts over and over. Absent where a template asks for the time. */
+  readonly #recent: RecentResults<string> | undefined;
 
   /**
    * @param variables  further variables of the template: the names of special tokens (`bos_token`)
@@ -33,6 +36,7 @@ export class ChatTemplate {
     this.source = source;
     this.#variables = variables;
     this.#form = form;
+    this.#recent = source.includes('strftime_now') ? undefined : new RecentResults();
     try {
       this.#template = new Template(source);
     } catch (cause) {
@@ -44,6 +48,12 @@ export class ChatTemplate {
 
   /** The text of a conversation. @throws DataError if the template refuses it */
   render(messages: readonly TemplateMessage[], options: RenderOptions = {}): string {
+    const render = () => this.#render(messages, options);
+    // An image is its place in the content, so that the key is all that the text depends on.
+    return this.#recent?.of(JSON.stringify([messages, options]), render) ?? render();
+  }
+
+  #render(messages: readonly TemplateMessage[], options: RenderOptions): string {
     try {
       return this.#template.render({
         ...this.#variables,

@@ -1,4 +1,5 @@
 /** The weights of an antialiased resize, in the fixed-point numbers of Pillow or of torch. */
+import { RecentResults } from '../recent-results.ts';
 import { type FilterName, filterOf } from './filters.ts';
 
 /**
@@ -28,8 +29,25 @@ function torchBits(largest: number): number {
   return bits;
 }
 
-/** The kernel widens when shrinking. Windows cut by a border are filled up with weights of zero. */
+/** A task set has images of few sizes; the weights of one take a sixth of a resize. */
+const recent = new RecentResults<Windows>(32);
+
+/**
+ * The kernel widens when shrinking. Windows cut by a border are filled up with weights of zero. The
+ * same arrays for the same sizes: do not write to them.
+ */
 export function windows(
+  inputSize: number,
+  outputSize: number,
+  filter: FilterName,
+  arithmetic: Arithmetic,
+): Windows {
+  return recent.of(`${inputSize} ${outputSize} ${filter} ${arithmetic}`, () =>
+    makeWindows(inputSize, outputSize, filter, arithmetic),
+  );
+}
+
+function makeWindows(
   inputSize: number,
   outputSize: number,
   filter: FilterName,
