@@ -60,7 +60,11 @@ describe('native build', () => {
       if (!native.ok) throw new Error(native.detail);
       const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/));
       const usable = native.addon.usableInstructionSets();
-      expect(['generic', ...chosen].at(-1)).toBe(usable.at(-1));
+      // A system may refuse the tiles to a process that asks for them.
+      const best = usable.includes('avx512amx')
+        ? chosen
+        : chosen.filter((name) => name !== 'avx512amx');
+      expect(['generic', ...best].at(-1)).toBe(usable.at(-1));
       expect(['generic', ...chosen]).toEqual(expect.arrayContaining(usable));
       expect(tested).toEqual(expect.arrayContaining(native.addon.emulatedInstructionSets()));
     },

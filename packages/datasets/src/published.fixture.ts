@@ -129,7 +129,7 @@ export const published: Readonly<Record<string, Published>> = {
       category: 'other',
     },
     question: 'What is this?',
-    answer: 'soup',
+    answer: '["soup","can","soup"]',
     images: 1,
     metadata: { answers: ['soup', 'can', 'soup'] },
   },

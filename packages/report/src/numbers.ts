@@ -1,7 +1,5 @@
 /** Numbers of the report: intervals, smoothing, and how they are written. */
-
-/** 97.5th percentile of the standard normal distribution: two-sided 95 %. */
-const Z_95 = 1.959963984540054;
+import { wilson } from '@saccade/statistics';
 
 /** A confidence interval, in the unit of the quantity it is for. */
 export interface Interval {
@@ -10,22 +8,15 @@ export interface Interval {
 }
 
 /**
- * Wilson's score interval of a proportion, 95 %.
- *
- *   (p + z²/2n ± z·√(p(1−p)/n + z²/4n²)) / (1 + z²/n)
- *
- * Wilson 1927; it stays inside 0…1 and is right for small n, where p ± z·√(p(1−p)/n) is not.
+ * Wilson's 95 % interval of a share that was written down without its successes.
  *
  * @param proportion share of successes, 0…1
- * @param count      trials
+ * @param count      trials; without any, nothing is known: 0…1
  */
 export function wilsonInterval(proportion: number, count: number): Interval {
   if (!(count > 0)) return { low: 0, high: 1 };
-  const spread = Z_95 ** 2 / count;
-  const middle = (proportion + spread / 2) / (1 + spread);
-  const variance = (proportion * (1 - proportion)) / count + spread / (4 * count);
-  const half = (Z_95 * Math.sqrt(Math.max(0, variance))) / (1 + spread);
-  return { low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
+  const { low, high } = wilson(Math.round(proportion * count), count);
+  return { low, high };
 }
 
 /**

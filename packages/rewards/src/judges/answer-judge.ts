@@ -25,7 +25,7 @@ export const answerJudge: Judge<AnswerInput> = {
   keyOf: ({ question, answer, expected }) => [question, answer, expected],
   ask({ question, answer, expected }, boundary, limits = judgeLimits) {
     const instruction =
-      'You grade answers to questions about pictures. Compare the ANSWER with the REFERENCE, which ' +
+      'You grade answers to questions about images. Compare the ANSWER with the REFERENCE, which ' +
       'is right. The grade is 1 if both say the same thing in reply to the QUESTION, whatever their ' +
       'wording, notation or length; a number must have the same value, an option may be named by ' +
       'its letter or its text. The grade is 0 if the ANSWER says anything else, says several ' +

@@ -31,10 +31,10 @@ export const cropJudge: Judge<CropInput> = {
   keyOf: ({ question, png, metadata }) => [question, png, numbersOf(metadata)],
   ask({ question, png, metadata }, boundary, limits = judgeLimits) {
     const instruction =
-      'You grade pictures that a tool cut or made while somebody looked for the answer to a ' +
-      'QUESTION. Look at the main content of the picture alone. The grade is 1 if it clearly shows ' +
+      'You grade images that a tool cut or made while somebody looked for the answer to a ' +
+      'QUESTION. Look at the main content of the image alone. The grade is 1 if it clearly shows ' +
       'at least one of the objects or regions that the question needs; not all of them have to be ' +
-      'there. It is 0.5 if such an object is cut off, or small and hard to make out, as in a picture ' +
+      'there. It is 0.5 if such an object is cut off, or small and hard to make out, as in an image ' +
       'of nearly the whole scene. It is 0.25 if none is there. Do not answer the question.\n\n';
     return [
       {

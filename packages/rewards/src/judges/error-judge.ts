@@ -48,8 +48,8 @@ export const errorJudge: Judge<ErrorInput> = {
   ],
   ask({ question, expected, answer, thought, calls, images }, boundary, limits = judgeLimits) {
     const instruction =
-      'Somebody was asked a QUESTION about pictures, used tools, and gave an ANSWER that is wrong; ' +
-      'the REFERENCE is right. Find out what went wrong first. The first picture is the one asked ' +
+      'Somebody was asked a QUESTION about images, used tools, and gave an ANSWER that is wrong; ' +
+      'the REFERENCE is right. Find out what went wrong first. The first image is the one asked ' +
       'about, the others came from tools. Go through the calls in their order. The grade is 4 if a ' +
       'call could be made but aimed at the wrong thing: another region, axis, series or object than ' +
       'the question is about, or a tool that cannot tell what is asked. It is 5 if the calls were ' +

@@ -23,10 +23,10 @@ export const faithfulnessJudge: Judge<FaithfulnessInput> = {
   keyOf: ({ question, png }) => [question, png],
   ask({ question, png }, boundary, limits = judgeLimits) {
     const instruction =
-      'You decide whether a picture has to do with a QUESTION. The grade is 1 if at least one object, ' +
-      'region or text that the question mentions or implies can be seen in the picture, clearly ' +
+      'You decide whether an image has to do with a QUESTION. The grade is 1 if at least one object, ' +
+      'region or text that the question mentions or implies can be seen in the image, clearly ' +
       'enough to be told for what it is. It is 0 if there is none, or none that is clear. Do not answer ' +
-      'the question, and do not judge whether the picture suffices to answer it.\n\n';
+      'the question, and do not judge whether the image suffices to answer it.\n\n';
     return [
       {
         role: 'system',

@@ -29,11 +29,11 @@ export const processJudge: Judge<ProcessInput> = {
   ],
   ask({ question, response, images }, boundary, limits = judgeLimits) {
     const instruction =
-      'You grade how somebody used code on a picture to find the answer to a QUESTION. The first ' +
-      'picture is the one asked about, the others are what the code made of it. The grade is 1 if a ' +
+      'You grade how somebody used code on an image to find the answer to a QUESTION. The first ' +
+      'image is the one asked about, the others are what the code made of it. The grade is 1 if a ' +
       'region that the question needs was shown clearly, 0.75 if partly, 0.25 if other regions were ' +
-      'shown, and 0 if there is no code, code that only prints, or no work on the picture. Grade what ' +
-      'the pictures show, not what the RESPONSE says about itself. Do not answer the question.\n\n';
+      'shown, and 0 if there is no code, code that only prints, or no work on the image. Grade what ' +
+      'the images show, not what the RESPONSE says about itself. Do not answer the question.\n\n';
     return [
       {
         role: 'system',
