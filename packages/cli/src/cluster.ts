@@ -97,8 +97,7 @@ export async function submitRecipe(recipe: string, flags: SubmitFlags): Promise<
   const paths = findCluster(flags.clusters, flags.name);
   const state = runningCluster(paths);
   if (state === undefined) throw notUp(paths);
-  const onEvent = terminalProgress({ stream: process.stderr });
-  const { settings, variables } = trainingSettings(paths, state, onEvent);
+  const { settings, variables } = trainingSettings(paths, state);
   const given = Object.entries({ seed, steps, out, config }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, String(value)],
   );

@@ -1,7 +1,7 @@
 /** The settings by which a recipe trains on a cluster: which learner, which engine, which sandboxes. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EventSink, StateError } from '@saccade/core';
+import { StateError } from '@saccade/core';
 import type { ClusterFile } from './cluster-file.ts';
 import type { ClusterPlan, Group } from './plan.ts';
 import type { ClusterPaths, ClusterState, PartState } from './state.ts';
@@ -24,11 +24,7 @@ export function tokenOf({ plan }: ClusterPaths): string | undefined {
  *
  * @throws StateError if a part that is needed is not healthy
  */
-export function trainingSettings(
-  paths: ClusterPaths,
-  state: ClusterState,
-  onEvent?: EventSink,
-): TrainingSettings {
+export function trainingSettings(paths: ClusterPaths, state: ClusterState): TrainingSettings {
   const file = JSON.parse(
     readFileSync(join(paths.directory, 'cluster.json'), 'utf8'),
   ) as ClusterFile;
@@ -36,30 +32,23 @@ export function trainingSettings(
   const [worker] = healthyOf(state, 'worker');
   const engines = healthyOf(state, 'engines');
   const sandboxes = healthyOf(state, 'sandboxes');
-  const [engine] = engines;
-  if (engines.length > 1) {
-    const message =
-      `A run samples on one engine: ${engine?.name} is used, and ${engines.length - 1} ` +
-      'others are not. Start other runs on them with --set engine.baseUrl=…';
-    onEvent?.({ kind: 'warning', message });
-  }
   const settings = [
     ...(worker && file.worker
       ? ['model=remote', `model.baseUrl=${worker.url}`, `model.from=${file.worker.model}`]
       : []),
     ...(worker && token ? ['model.keyVariable=SACCADE_WORKER_TOKEN'] : []),
-    ...(engine ? ['engine=http', `engine.baseUrl=${engine.url}`] : []),
-    ...(engine && token ? ['engine.keyVariable=SACCADE_POLICY_TOKEN'] : []),
-    ...(sandboxes.length > 0
-      ? ['sandbox=remote', `sandbox.hosts=${sandboxes.map(({ url }) => url).join(',')}`]
-      : []),
+    ...(engines.length > 0 ? ['engine=http', `engine.baseUrl=${addresses(engines)}`] : []),
+    ...(engines.length > 0 && token ? ['engine.keyVariable=SACCADE_POLICY_TOKEN'] : []),
+    ...(sandboxes.length > 0 ? ['sandbox=remote', `sandbox.hosts=${addresses(sandboxes)}`] : []),
   ];
   const names = ['SACCADE_WORKER_TOKEN', 'SACCADE_POLICY_TOKEN', 'SACCADE_SANDBOX_TOKEN'];
   const variables = token === undefined ? [] : names.map((name) => [name, token] as const);
   return { settings, variables: Object.fromEntries(variables) };
 }
 
-/** The parts of a group that can be used; sandboxes may lack some, the others none. */
+const addresses = (parts: readonly PartState[]): string => parts.map(({ url }) => url).join(',');
+
+/** The parts of a group that can be used; sandboxes and engines may lack some, workers none. */
 function healthyOf(state: ClusterState, group: Group): readonly PartState[] {
   const all = state.parts.filter((part) => part.group === group);
   const healthy = all.filter((part) => part.state === 'healthy');

@@ -211,7 +211,8 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       },
     });
     policy.configureEngine(config.policy);
-    const { sampler, sync } = await openEngine(run, policy, options);
+    const engine = await openEngine(run, policy, options);
+    const { sampler, sync } = engine;
     let reference: Promise<FixedPolicy> | undefined;
     const { dispose, ...played } = playground;
     return {
@@ -238,6 +239,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       },
       async dispose() {
         await dispose();
+        engine.dispose?.();
         await (await reference)?.dispose();
         await policy.dispose();
         device.dispose();

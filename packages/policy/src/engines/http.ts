@@ -2,17 +2,20 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError } from '@saccade/core';
 import { count, flag, optionalText, quantity, text } from '@saccade/core/settings';
 import { z } from 'zod';
 import { defineEngine } from '../remote/engine.ts';
 import { isGone } from '../remote/engine-error.ts';
-import { LastingSampler } from '../remote/lasting-sampler.ts';
+import { EnginePool, type PublishTo } from '../remote/engine-pool.ts';
+import { LastingEngine } from '../remote/lasting-engine.ts';
 import { resumeEngine, weightPublisher } from '../remote/publish-weights.ts';
 import {
   openRemotePolicy,
   type RemotePolicy,
   type RemotePolicyOptions,
 } from '../remote/remote-policy.ts';
+import type { TrainedPolicy } from '../trained-policy.ts';
 
 /** Losses after which opening is an error: a test of ours may be what ends the engine each time. */
 const MOST_LOSSES = 20;
@@ -48,12 +51,12 @@ const isPlain = (temperature: number): boolean => temperature === 1 || temperatu
 
 export const http = defineEngine({
   name: 'http',
-  description: 'vLLM, SGLang or `saccade serve policy`; which one it is, is found out.',
+  description: 'vLLM, SGLang or `saccade serve policy`, one or several; which it is, is found out.',
   settings: z.strictObject({
     baseUrl: text({
       default: 'http://127.0.0.1:8000',
       unit: 'URL',
-      about: 'Address of the server that samples rollouts.',
+      about: 'Address of the server that samples rollouts; of several, with commas between them.',
     }),
     model: optionalText({
       unit: 'name',
@@ -100,47 +103,38 @@ export const http = defineEngine({
     }),
   }),
   async open(settings, { policy, directory, temperatures, truncates, secret, onEvent }) {
-    const { baseUrl, model, keyVariable, timeoutSeconds, retries, returnSeconds } = settings;
-    // A run that was killed while it published left the engine paused.
+    const { model, keyVariable, timeoutSeconds, retries, returnSeconds } = settings;
+    const urls = addressesOf(settings.baseUrl);
+    const apiKey = keyVariable && secret('engine.keyVariable', keyVariable);
+    // A run that was killed while it published left engines paused.
     if (settings.publish) {
-      const apiKey = keyVariable && secret('engine.keyVariable', keyVariable);
-      await resumeEngine({ baseUrl, retries, ...(apiKey && { apiKey }) });
+      const key = apiKey ? { apiKey } : {};
+      await Promise.all(urls.map((baseUrl) => resumeEngine({ baseUrl, retries, ...key })));
     }
-    const engine = await openWhileThere(returnSeconds, (send) => ({
-      baseUrl,
-      processor: policy.processor,
-      timeoutSeconds,
-      retries,
-      fetch: send,
-      needs: { temperedLogprobs: !temperatures.every(isPlain), truncatedLogprobs: truncates },
-      ...(model !== undefined && { model }),
-      ...(keyVariable !== undefined && { apiKey: secret('engine.keyVariable', keyVariable) }),
-    }));
+    const engines: RemotePolicy[] = [];
+    for (const baseUrl of urls) {
+      // They share the processor of the first: it knows the bytes of all images.
+      const processor = engines[0]?.processor ?? policy.processor;
+      const engine = await openWhileThere(returnSeconds, (send) => ({
+        ...{ baseUrl, processor, timeoutSeconds, retries, fetch: send },
+        needs: { temperedLogprobs: !temperatures.every(isPlain), truncatedLogprobs: truncates },
+        ...(model !== undefined && { model }),
+        ...(apiKey && { apiKey }),
+      }));
+      engines.push(engine);
+    }
     const lasting = { returnSeconds, ...(onEvent && { onEvent }) };
     if (!settings.publish) {
-      return { sampler: new LastingSampler(engine, lasting), sync: async () => {} };
+      const sampler = new EnginePool(engines.map((engine) => new LastingEngine(engine, lasting)));
+      return { sampler, sync: async () => {}, dispose: () => sampler.close() };
     }
-    const { engineDirectory } = settings;
-    const publisher = weightPublisher(engine, {
-      directory: settings.directory ?? join(directory, 'engine-weights'),
-      ...(engineDirectory !== undefined && { engineDirectory }),
-      remove: (old) => rm(old, { recursive: true, force: true }),
-    });
-    const publish = async (): Promise<void> => {
-      if (policy.publish === undefined) {
-        await publisher.publish(policy);
-        return;
-      }
-      const kind = engine.dialect.name === 'vllm' ? 'disk' : 'sglang-disk';
-      const seen = engineDirectory ?? settings.directory;
-      const where = seen === undefined ? {} : { directory: seen };
-      await policy.publish({ kind, urls: [engine.http.url], ...where });
-    };
-    const sampler = new LastingSampler(engine, {
-      ...lasting,
-      restore: policy.publish === undefined ? () => publisher.again() : publish,
-    });
-    // The weights that the engine serves when the run begins are unknown.
+    const { publish, again } = publishing(policy, engines, settings, directory);
+    const sampler = new EnginePool(
+      engines.map(
+        (engine) => new LastingEngine(engine, { ...lasting, restore: () => again(engine) }),
+      ),
+    );
+    // The weights that the engines serve when the run begins are unknown.
     let published: number | undefined;
     return {
       sampler,
@@ -150,6 +144,73 @@ export const http = defineEngine({
         await sampler.update(version, publish);
         published = version;
       },
+      dispose: () => sampler.close(),
     };
   },
 });
+
+/** How the engines of a run get its weights, and one of them gets them again. */
+interface Publishing {
+  readonly publish: PublishTo;
+  readonly again: (engine: RemotePolicy) => Promise<number | undefined>;
+}
+
+function publishing(
+  policy: TrainedPolicy,
+  engines: readonly RemotePolicy[],
+  settings: {
+    readonly directory?: string | undefined;
+    readonly engineDirectory?: string | undefined;
+  },
+  run: string,
+): Publishing {
+  const { directory, engineDirectory } = settings;
+  if (policy.publish === undefined) {
+    const publisher = weightPublisher(engines, {
+      directory: directory ?? join(run, 'engine-weights'),
+      ...(engineDirectory !== undefined && { engineDirectory }),
+      remove: (old) => rm(old, { recursive: true, force: true }),
+    });
+    return {
+      publish: async (some) => {
+        await publisher.publish(policy, some);
+      },
+      again: (engine) => publisher.again(engine),
+    };
+  }
+  const send = policy.publish.bind(policy);
+  const seen = engineDirectory ?? directory;
+  const publish: PublishTo = async (some) => {
+    for (const [name, kind] of Object.entries(DISK)) {
+      const urls = some.filter(({ dialect }) => dialect.name === name).map(({ http }) => http.url);
+      if (urls.length > 0)
+        await send({ kind, urls, ...(seen !== undefined && { directory: seen }) });
+    }
+  };
+  return {
+    publish,
+    async again(engine) {
+      const { version } = policy;
+      await publish([engine]);
+      return version;
+    },
+  };
+}
+
+/** How a learner elsewhere gives its weights to an engine, by the engine's protocol. */
+const DISK = { vllm: 'disk', sglang: 'sglang-disk' } as const;
+
+/** @throws ConfigError if there is none, or one twice */
+function addressesOf(text: string): readonly string[] {
+  const urls = text
+    .split(',')
+    .map((url) => url.trim())
+    .filter((url) => url !== '');
+  const twice = urls.find((url, i) => urls.indexOf(url) !== i);
+  if (urls.length > 0 && twice === undefined) return urls;
+  const problem = twice === undefined ? 'names no server' : `names ${twice} twice`;
+  throw new ConfigError(
+    'engine.baseUrl',
+    `engine.baseUrl is "${text}", which ${problem}. Give addresses with commas between them.`,
+  );
+}

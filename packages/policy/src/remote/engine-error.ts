@@ -67,3 +67,10 @@ export function isGone(error: unknown): error is EngineError {
     error instanceof EngineError && (error.fault === 'unreachable' || error.fault === 'broken')
   );
 }
+
+/** Whether the engine takes no more for now, or does not answer in time: another may. */
+export function isBusy(error: unknown): error is EngineError {
+  return (
+    error instanceof EngineError && (error.fault === 'overloaded' || error.fault === 'timeout')
+  );
+}

@@ -28,6 +28,8 @@ export interface OpenEngine {
   readonly sampler: Sampler;
   /** Updates the engine to the policy's current weights, unless it has them already. */
   sync(): Promise<void>;
+  /** Lets go of it; absent where there is nothing to let go of. */
+  dispose?(): void;
 }
 
 /** An engine that a run chooses by name, with its own settings. */

@@ -1,6 +1,8 @@
 export { defineEngine, type EngineContext, type EngineUnit, type OpenEngine } from './engine.ts';
 export { EngineError, type EngineFault, isGone } from './engine-error.ts';
 export type { EngineHttpOptions } from './engine-http.ts';
+export { EnginePool, type PublishTo } from './engine-pool.ts';
+export { LastingEngine, type LastingOptions } from './lasting-engine.ts';
 export {
   type Capability,
   describeEngine,

@@ -7,14 +7,26 @@ import type { Policy } from '../policy.ts';
 import { AnswerFields } from './answer-fields.ts';
 import { EngineError } from './engine-error.ts';
 import { EngineHttp, type EngineHttpOptions } from './engine-http.ts';
-import type { RemotePolicy } from './remote-policy.ts';
+import { RemotePolicy } from './remote-policy.ts';
 
-/** Updates the engine that samples with the weights of the policy that trains. */
+/** Updates engines that sample with the weights of the policy that trains. */
 export interface WeightPublisher {
-  /** Resolves once all new requests are sampled with the policy's weights; gives their directory. */
-  publish(policy: Pick<Policy, 'save' | 'version'>): Promise<string>;
-  /** Lets the engine load again what was published last, as after a restart of the engine. */
-  again(): Promise<void>;
+  /**
+   * Resolves once all new requests are sampled with the policy's weights; gives their directory. Weights
+   * of one version are written once, however many engines load them, and when.
+   *
+   * @param only the engines that load them. Default: all
+   */
+  publish(
+    policy: Pick<Policy, 'save' | 'version'>,
+    only?: readonly RemotePolicy[],
+  ): Promise<string>;
+  /**
+   * Lets an engine load what was written last, as after its restart.
+   *
+   * @returns the version; undefined if nothing was written
+   */
+  again(engine: RemotePolicy): Promise<number | undefined>;
 }
 
 /** Tries to tell an engine to go on, the first aside. */
@@ -31,17 +43,61 @@ export interface PublishOptions {
 }
 
 /**
- * Makes a publisher that uses the engine's documented way to load a directory in Hugging Face
+ * Makes a publisher that uses the engines' documented way to load a directory in Hugging Face
  * layout.
  *
  * vLLM, in its development mode: /pause?mode=wait, /collective_rpc reload_weights,
  * /update_weight_version if the engine has it, /reset_prefix_cache, /resume. SGLang:
  * /update_weights_from_disk, which waits for running requests and drops the cache.
  *
- * @throws ConfigError if the engine reports that it cannot load weights
+ * @throws ConfigError if an engine reports that it cannot load weights
  */
-export function weightPublisher(engine: RemotePolicy, options: PublishOptions): WeightPublisher {
-  const { report, http } = engine;
+export function weightPublisher(
+  engines: RemotePolicy | readonly RemotePolicy[],
+  options: PublishOptions,
+): WeightPublisher {
+  const all = engines instanceof RemotePolicy ? [engines] : engines;
+  for (const engine of all) expectReloading(engine);
+  const { directory, engineDirectory = directory, remove } = options;
+  let last: Written | undefined;
+  const outdated: string[] = [];
+  const write = async (policy: Pick<Policy, 'save' | 'version'>): Promise<Written> => {
+    const { version } = policy;
+    if (last?.version === version) return last;
+    const name = `version-${String(version).padStart(8, '0')}`;
+    const target = `${directory.replace(/\/+$/, '')}/${name}`;
+    // Engines load whole weights.
+    await policy.save(target, { merged: true });
+    const previous = last;
+    last = { target, seen: `${engineDirectory.replace(/\/+$/, '')}/${name}`, version };
+    if (previous !== undefined && previous.target !== target) outdated.push(previous.target);
+    return last;
+  };
+  return {
+    async again(engine) {
+      const written = last;
+      if (written !== undefined) await reload(engine, written);
+      return written?.version;
+    },
+    async publish(policy, only = all) {
+      const written = await write(policy);
+      const loads = await Promise.allSettled(only.map((engine) => reload(engine, written)));
+      const failed = loads.find((load) => load.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      for (const old of outdated.splice(0)) await remove?.(old);
+      return written.target;
+    },
+  };
+}
+
+/** Weights in a directory, as we see it and as engines see it. */
+interface Written {
+  readonly target: string;
+  readonly seen: string;
+  readonly version: number;
+}
+
+function expectReloading({ report, http }: RemotePolicy): void {
   const found = report.capabilities.find(({ name }) => name === 'reloading');
   if (found?.state === 'no') {
     throw new ConfigError(
@@ -49,33 +105,13 @@ export function weightPublisher(engine: RemotePolicy, options: PublishOptions): 
       `${report.server} at ${http.url} cannot load new weights: ${found.detail} ${found.remedy}`,
     );
   }
-  const { directory, engineDirectory = directory, remove } = options;
-  let previous: string | undefined;
-  let last: { readonly seen: string; readonly version: number } | undefined;
-  const reload = async (seen: string, version: number): Promise<void> => {
-    await (engine.dialect.name === 'vllm'
-      ? reloadVllm(engine, seen, version)
-      : reloadSglang(engine, seen, version));
-  };
-  return {
-    async again() {
-      if (last !== undefined) await reload(last.seen, last.version);
-    },
-    async publish(policy) {
-      const { version } = policy;
-      const name = `version-${String(version).padStart(8, '0')}`;
-      const target = `${directory.replace(/\/+$/, '')}/${name}`;
-      // The engine loads whole weights.
-      await policy.save(target, { merged: true });
-      const seen = `${engineDirectory.replace(/\/+$/, '')}/${name}`;
-      await reload(seen, version);
-      last = { seen, version };
-      engine.setVersion(version);
-      if (previous !== undefined && previous !== target) await remove?.(previous);
-      previous = target;
-      return target;
-    },
-  };
+}
+
+async function reload(engine: RemotePolicy, { seen, version }: Written): Promise<void> {
+  await (engine.dialect.name === 'vllm'
+    ? reloadVllm(engine, seen, version)
+    : reloadSglang(engine, seen, version));
+  engine.setVersion(version);
 }
 
 async function reloadVllm(

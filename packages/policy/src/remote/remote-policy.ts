@@ -134,7 +134,9 @@ export class RemotePolicy implements Sampler {
     this.http = http;
     this.report = report;
     this.dialect = dialect;
-    this.#remembering = new RememberingProcessor(processor);
+    // Engines that share a processor can each be sent every image.
+    this.#remembering =
+      processor instanceof RememberingProcessor ? processor : new RememberingProcessor(processor);
     this.processor = this.#remembering;
     this.#version = version;
     const has = (capability: string): boolean =>

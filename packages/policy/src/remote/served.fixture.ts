@@ -13,11 +13,13 @@ export interface Served {
   count(path: string): number;
   /** From now on; undefined for none. */
   fault: Fault | undefined;
+  /** Ends what is under way, and goes on at the same address as another process would. */
+  restart(options: PolicyServiceOptions): void;
   close(): Promise<void>;
 }
 
 export async function served(options: PolicyServiceOptions): Promise<Served> {
-  const listener = getRequestListener(policyService(options).fetch);
+  let listener = getRequestListener(policyService(options).fetch);
   const counts = new Map<string, number>();
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? '';
@@ -30,6 +32,10 @@ export async function served(options: PolicyServiceOptions): Promise<Served> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     fault: undefined,
     count: (path) => counts.get(path) ?? 0,
+    restart(another) {
+      listener = getRequestListener(policyService(another).fetch);
+      server.closeAllConnections();
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

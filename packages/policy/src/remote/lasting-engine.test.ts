@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LocalPolicy } from '../local-policy.ts';
 import type { SampleRequest, SampleResult } from '../policy.ts';
 import { tinyPolicy, tinyProcessor } from '../tiny-policy.fixture.ts';
-import { LastingSampler } from './lasting-sampler.ts';
+import { EnginePool } from './engine-pool.ts';
+import { LastingEngine, type LastingOptions } from './lasting-engine.ts';
 import { weightPublisher } from './publish-weights.ts';
 import { openRemotePolicy, type RemotePolicy } from './remote-policy.ts';
 import { type Served, served } from './served.fixture.ts';
@@ -49,13 +50,16 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
+/** A sampler of this engine alone. */
+const poolOf = (options: LastingOptions) => new EnginePool([new LastingEngine(engine, options)]);
+
 /** A sampler whose engine was given the weights that learned, as version 7. */
-async function lasting(returnSeconds = 5): Promise<LastingSampler> {
+async function lasting(returnSeconds = 5): Promise<EnginePool> {
   const publisher = weightPublisher(engine, { directory: join(directory, 'published') });
-  const sampler = new LastingSampler(engine, {
+  const sampler = poolOf({
     returnSeconds,
     lookSeconds: 0.01,
-    restore: () => publisher.again(),
+    restore: () => publisher.again(engine),
     onEvent: (event) => said.push(event.kind === 'warning' ? event.message : event.kind),
   });
   await sampler.update(7, async () => {
@@ -107,7 +111,7 @@ it('an engine that does not come back is an error that says for how long', async
     /was away for 0\.2 seconds\. Start it again/,
   );
   const ended = new AbortController();
-  const late = new LastingSampler(engine, { returnSeconds: 60, lookSeconds: 0.01 });
+  const late = poolOf({ returnSeconds: 60, lookSeconds: 0.01 });
   const waiting = late.sample({ ...request, signal: ended.signal });
   setTimeout(() => ended.abort(new Error('The run ended.')), 30);
   await expect(waiting).rejects.toThrow('The run ended.');
@@ -116,7 +120,11 @@ it('an engine that does not come back is an error that says for how long', async
 
 it('an engine that two runs publish to is an error, not a mixture', async () => {
   const publisher = weightPublisher(engine, { directory: join(directory, 'published') });
-  const sampler = new LastingSampler(engine, { returnSeconds: 5, restore: startOver });
+  const restore = async (): Promise<number> => {
+    await startOver();
+    return 9;
+  };
+  const sampler = poolOf({ returnSeconds: 5, restore });
   await sampler.update(9, async () => {
     await publisher.publish({ version: 9, save: learning.save.bind(learning) });
   });

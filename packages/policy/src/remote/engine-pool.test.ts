@@ -1,0 +1,262 @@
+/** Several engines behind one sampler: who is asked, who is lost, and which weights answer. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { nativeBackend } from '@saccade/backend-native';
+import { randomAt } from '@saccade/core';
+import { type Device, openDevice } from '@saccade/ops';
+import sharp from 'sharp';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { LocalPolicy } from '../local-policy.ts';
+import type { SampleRequest, SampleResult } from '../policy.ts';
+import { tinyPolicy, tinyProcessor } from '../tiny-policy.fixture.ts';
+import { EngineHttp } from './engine-http.ts';
+import { EnginePool, type PublishTo } from './engine-pool.ts';
+import { LastingEngine } from './lasting-engine.ts';
+import { weightPublisher } from './publish-weights.ts';
+import { openRemotePolicy, RemotePolicy } from './remote-policy.ts';
+import { type Served, served } from './served.fixture.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'saccade-pool-'));
+const COUNT = 3;
+/** Weights by their version; the engines begin with those of version 0. */
+const versions: LocalPolicy[] = [];
+const services: Served[] = [];
+const serving: LocalPolicy[] = [];
+let engines: RemotePolicy[] = [];
+let device: Device;
+const answers = new Map<string, Promise<SampleResult>>();
+
+beforeAll(() => {
+  device = openDevice(nativeBackend({ threads: 1 }));
+  for (let version = 0; version < 4; version++) versions.push(tinyPolicy(device, 10 + version));
+});
+afterAll(() => {
+  // Not before: what a lost connection had begun runs to its end.
+  for (const policy of [...versions, ...serving]) policy.dispose();
+  device.dispose();
+  rmSync(directory, { recursive: true });
+});
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.close();
+});
+
+function requestOf(name: string, seed: number): SampleRequest {
+  const question = `Which digit is in ${name}?`;
+  const { tokens, images } = tinyProcessor.encodePrompt([{ kind: 'text', text: question }]);
+  return {
+    ...{ tokens, images, maxTokens: 6, ignoreEndOfTurn: true, stop: [], temperature: 1 },
+    ...{ seed: [seed, 5], conversation: name },
+  };
+}
+
+/** The answer that the weights of a version give. */
+function answerOf(version: number, name: string, seed: number): Promise<SampleResult> {
+  const key = `${version} ${name} ${seed}`;
+  const known = answers.get(key);
+  if (known !== undefined) return known;
+  const answer = (versions[version] as LocalPolicy)
+    .sample(requestOf(name, seed))
+    .then((result) => ({ ...result, policyVersion: version }));
+  answers.set(key, answer);
+  return answer;
+}
+
+/** A pool of engines that each have weights of their own, and what gives it those of a version. */
+async function openPool({ returnSeconds = 5, count = COUNT } = {}) {
+  engines = [];
+  for (let i = 0; i < count; i++) {
+    const policy = tinyPolicy(device, 10);
+    serving.push(policy);
+    const service = await served({ policy, speaks: 'vllm' });
+    services.push(service);
+    const processor = engines[0]?.processor ?? tinyProcessor;
+    engines.push(await openRemotePolicy({ baseUrl: service.url, processor, retries: 0 }));
+  }
+  const publisher = weightPublisher(engines, {
+    directory: mkdtempSync(join(directory, 'published-')),
+    remove: (old) => rm(old, { recursive: true }),
+  });
+  const pool = new EnginePool(
+    engines.map(
+      (engine) =>
+        new LastingEngine(engine, {
+          ...{ returnSeconds, lookSeconds: 0.01 },
+          restore: () => publisher.again(engine),
+        }),
+    ),
+  );
+  const update = async (version: number): Promise<void> => {
+    const { save } = versions[version] as LocalPolicy;
+    const policy = { version, save: save.bind(versions[version]) };
+    const publish: PublishTo = async (some) => {
+      await publisher.publish(policy, some);
+    };
+    await pool.update(version, publish);
+  };
+  return { pool, update };
+}
+
+const lost = (service: Served): void => {
+  service.fault = (_, __, response) => {
+    response.destroy();
+    return true;
+  };
+};
+const asked = (): readonly number[] => services.map((one) => one.count('/v1/completions'));
+
+/** Another process at the address of an engine, with the first weights. */
+function startOver(index: number): void {
+  const policy = tinyPolicy(device, 10);
+  serving.push(policy);
+  services[index]?.restart({ policy, speaks: 'vllm' });
+}
+
+it('spreads conversations evenly, and each stays where it began', async () => {
+  const { pool } = await openPool();
+  const before = asked();
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (let turn = 0; turn < 2; turn++) {
+    await Promise.all(names.map((name) => pool.sample(requestOf(name, turn))));
+    const more = asked().map((count, i) => count - (before[i] ?? 0));
+    expect(more).toEqual([2, 2, 2].map((count) => count * (turn + 1)));
+  }
+  // One at a time, they still do not all go to the first.
+  for (const name of names) pool.release(name);
+  const then = asked();
+  for (const name of ['g', 'h', 'i']) await pool.sample(requestOf(name, 0));
+  expect(asked().map((count, i) => count - (then[i] ?? 0))).toEqual([1, 1, 1]);
+});
+
+it('sends an image to whichever engine its conversation is on', async () => {
+  const { pool } = await openPool({ count: 2 });
+  const png = await sharp({
+    create: { width: 28, height: 28, channels: 3, background: '#a41' },
+  })
+    .png()
+    .toBuffer();
+  const image = await pool.processor.prepareImage(png);
+  const { tokens, images } = pool.processor.encodePrompt([{ kind: 'image', image }]);
+  const ask = (conversation: string) =>
+    pool.sample({ ...requestOf('x', 1), tokens, images, conversation });
+  const [one, other] = [await ask('one'), await ask('other')];
+  expect(services.map((service) => service.count('/inference/v1/generate') > 1)).toEqual([
+    true,
+    true,
+  ]);
+  expect(other).toEqual(one);
+});
+
+it('asks elsewhere what a lost engine did not answer, and gives that one the new weights', async () => {
+  const { pool, update } = await openPool();
+  await update(1);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  await Promise.all(names.map((name) => pool.sample(requestOf(name, 0))));
+  lost(services[1] as Served);
+  const results = await Promise.all(names.map((name) => pool.sample(requestOf(name, 1))));
+  expect(results).toEqual(await Promise.all(names.map((name) => answerOf(1, name, 1))));
+  // Published while one is away: the others go on at once.
+  await update(2);
+  const meanwhile = await Promise.all(names.map((name) => pool.sample(requestOf(name, 2))));
+  expect(meanwhile).toEqual(await Promise.all(names.map((name) => answerOf(2, name, 2))));
+  const service = services[1] as Served;
+  const reloads = service.count('/collective_rpc');
+  service.fault = undefined;
+  const until = Date.now() + 20_000;
+  while (engines[1]?.version !== 2 && Date.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(service.count('/collective_rpc')).toBe(reloads + 1);
+  expect(await engines[1]?.reportedVersion()).toBe(2);
+});
+
+it('leaves an engine that drains to itself, without an error', async () => {
+  const { pool } = await openPool({ count: 2 });
+  await Promise.all(['a', 'b'].map((name) => pool.sample(requestOf(name, 0))));
+  const drained = services[0] as Served;
+  drained.fault = (_, __, response) => {
+    response.writeHead(503).end();
+    return true;
+  };
+  const results = await Promise.all(['a', 'b', 'c'].map((name) => pool.sample(requestOf(name, 1))));
+  expect(results).toEqual(await Promise.all(['a', 'b', 'c'].map((name) => answerOf(0, name, 1))));
+  drained.fault = undefined;
+});
+
+it('asks elsewhere what an engine swallows', async () => {
+  await openPool({ count: 2 });
+  const [first, second] = engines as [RemotePolicy, RemotePolicy];
+  const http = new EngineHttp({ baseUrl: first.http.url, retries: 0, timeoutSeconds: 0.3 });
+  const hasty = new RemotePolicy(http, first.dialect, first.processor, first.report, 0);
+  const pool = new EnginePool(
+    [hasty, second].map((engine) => new LastingEngine(engine, { returnSeconds: 5 })),
+  );
+  const mute = services[0] as Served;
+  mute.fault = (path) => path === '/v1/completions';
+  const results = await Promise.all(['a', 'b'].map((name) => pool.sample(requestOf(name, 1))));
+  expect(results).toEqual(await Promise.all(['a', 'b'].map((name) => answerOf(0, name, 1))));
+  pool.close();
+});
+
+it('says which engine did not come back, once none is left', async () => {
+  const { pool } = await openPool({ returnSeconds: 0.2, count: 2 });
+  for (const service of services) lost(service);
+  await expect(pool.sample(requestOf('a', 0))).rejects.toThrow(/was away for 0\.2 seconds/);
+  expect(() => new EnginePool([])).toThrow(/Give at least one/);
+});
+
+it('gives, whatever happens, what the weights of the version give that it names', async () => {
+  const seeds =
+    process.env.SACCADE_SWEEP === undefined ? [1, 2] : Array.from({ length: 40 }, (_, i) => i);
+  for (const seed of seeds) {
+    const { pool, update } = await openPool({ returnSeconds: 30 });
+    const random = randomAt(seed, 'engine pool');
+    for (const service of services) faultsOf(service, random);
+    let [oldest, newest] = [0, 0];
+    const publishing = (async () => {
+      for (let version = 1; version < versions.length; version++) {
+        newest = version;
+        await update(version);
+        oldest = version;
+        startOver(random.integer(engines.length));
+      }
+    })();
+    const rollouts = Array.from({ length: 6 }, async (_, i) => {
+      for (let turn = 0; turn < 5; turn++) {
+        const least = oldest;
+        const result = await pool.sample(requestOf(`${i}`, turn));
+        expect(result.policyVersion).toBeGreaterThanOrEqual(least);
+        expect(result.policyVersion).toBeLessThanOrEqual(newest);
+        expect(result).toEqual(await answerOf(result.policyVersion, `${i}`, turn));
+      }
+      pool.release(`${i}`);
+    });
+    await Promise.all([publishing, ...rollouts]);
+    for (const service of services) service.fault = undefined;
+    expect((await pool.sample(requestOf('last', 9))).policyVersion).toBe(versions.length - 1);
+    pool.close();
+    for (const service of services.splice(0)) await service.close();
+  }
+});
+
+/** Cut connections, before and after the service has worked, and refusals, one in ten. */
+function faultsOf(service: Served, random: ReturnType<typeof randomAt>): void {
+  service.fault = (_, request, response) => {
+    const what = random.integer(30);
+    if (what === 0) {
+      response.destroy();
+      return true;
+    }
+    if (what === 1) {
+      // The answer is lost; what was asked for is done.
+      setTimeout(() => request.socket.destroy(), 2);
+      return false;
+    }
+    if (what === 2) {
+      response.writeHead(503).end();
+      return true;
+    }
+    return false;
+  };
+}
