@@ -1,5 +1,5 @@
 /** A model of about a million parameters with random weights and a tokenizer of its own. */
-import { choice, count, optionalCount, type SettingsOf } from '@saccade/core/settings';
+import { choice, count, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 import { architectures } from '../architecture-registry.ts';
 import { defineModel, type ModelPlan } from '../model-unit.ts';
@@ -51,11 +51,13 @@ const fields = z.strictObject({
     unit: 'pixels',
     about: 'Smaller images are enlarged to this area.',
   }),
-  maxPixels: optionalCount({
+  // A 448-pixel side becomes 112: the overview of a table; a look at 28 pixels stays one token.
+  maxPixels: count({
     min: 28 * 28,
     max: 1 << 24,
+    default: 112 * 112,
     unit: 'pixels',
-    about: 'Larger images are shrunk to this area; unset: to 16 tokens of the architecture.',
+    about: 'Larger images are shrunk to this area.',
   }),
   ...trainingFields,
 });
@@ -79,8 +81,7 @@ function planOf(settings: SettingsOf<typeof fields>, corpus: readonly string[]):
   const modelOf = (vocabSize: number, tokens: SpecialTokens) =>
     architecture.model(architecture.nano(vocabSize, tokens, size));
   const { processor, tokens } = openOwnProcessor({
-    ...{ architecture: name, corpus, vocabulary, minPixels },
-    ...(maxPixels !== undefined && { maxPixels }),
+    ...{ architecture: name, corpus, vocabulary, minPixels, maxPixels },
     configJson: (vocabSize, own, endOfTurn) => modelOf(vocabSize, own).configJson(endOfTurn),
   });
   const model = modelOf(processor.codec.vocabSize, tokens);

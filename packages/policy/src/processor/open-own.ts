@@ -9,13 +9,8 @@ import { ownFiles } from './own-files.ts';
 import { TextCodec } from './text-codec.ts';
 import { trainTokenizer } from './train-tokenizer.ts';
 
-/** Tokens of a large image, 4 by 4: an overview, with details left to a closer look. */
-const OVERVIEW_TOKENS = 16;
-
 /** What a processor is made of. */
-export interface OwnProcessorOptions extends Pick<OwnImages, 'minPixels'> {
-  /** Largest area that the model sees of an image, pixels; default: that of 16 tokens. */
-  readonly maxPixels?: number;
+export interface OwnProcessorOptions extends Omit<OwnImages, 'config'> {
   /** The model's `model_type`. */
   readonly architecture: string;
   /** Texts that the tokenizer is trained on. */
@@ -41,7 +36,7 @@ export function openOwnProcessor(options: OwnProcessorOptions): {
   readonly processor: CheckpointProcessor;
   readonly tokens: SpecialTokens;
 } {
-  const { architecture, corpus, vocabulary, minPixels } = options;
+  const { architecture, corpus, vocabulary, minPixels, maxPixels } = options;
   const family = familyOfModel(architecture);
   const own = family?.own;
   if (family === undefined || own === undefined) {
@@ -53,7 +48,6 @@ export function openOwnProcessor(options: OwnProcessorOptions): {
   // The vision of a configuration depends on no token.
   const none = { imageToken: 0, videoToken: 0, visionStartToken: 0, visionEndToken: 0 };
   const config = new JsonFields(options.configJson(vocabulary, none, 0), 'config.json');
-  const { maxPixels = OVERVIEW_TOKENS * own.tokenSide(config) ** 2 } = options;
   const images = { minPixels, maxPixels, config };
   const tokenizer = trainTokenizer(corpus, vocabulary, own.controlTokens(images));
   const codec = new TextCodec(tokenizer);

@@ -27,8 +27,6 @@ export interface OwnProcessor {
   /** Ends a turn. */
   readonly endOfTurn: string;
   readonly chatTemplate: string;
-  /** Side of the square of an image that becomes one token, pixels. */
-  tokenSide(config: JsonFields): number;
   /** All control tokens, in the order of their ids. */
   controlTokens(images: OwnImages): readonly string[];
   /** Contents of `processor_config.json` and `preprocessor_config.json`. */

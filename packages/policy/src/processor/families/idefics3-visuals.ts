@@ -2,7 +2,7 @@
 import type { ModelImage } from '../../batch.ts';
 import { writeChatTemplate } from '../chat-template.ts';
 import { type Idefics3Images, idefics3Image } from '../images/idefics3-images.ts';
-import { isObject, type JsonFields } from '../json-fields.ts';
+import { isObject } from '../json-fields.ts';
 import { imageFields, type ProcessorFiles } from '../processor-files.ts';
 import type { Arithmetic } from '../resample/windows.ts';
 import type { Markup, Visuals } from '../visuals.ts';
@@ -79,10 +79,6 @@ function longestSideOf({ maxPixels, config }: OwnImages): number {
   return Math.max(1, Math.floor(Math.sqrt(maxPixels) / side)) * side;
 }
 
-function tokenSide(config: JsonFields): number {
-  return visionPatchSize(config) * config.count('scale_factor', 1, 64);
-}
-
 /**
  * How Idefics3 and its successors make a processor for a model that is not published.
  *
@@ -113,11 +109,10 @@ export function idefics3Own(
       const marks = [AROUND, IMAGE, OVERVIEW, ...places, ...(video === undefined ? [] : [video])];
       return ['<|endoftext|>', '<|im_start|>', END_OF_TURN, ...marks];
     },
-    tokenSide,
     files(images) {
       const { config } = images;
       const side = tileSideOf(config);
-      const units = side / tokenSide(config);
+      const units = side / visionPatchSize(config) / config.count('scale_factor', 1, 64);
       return {
         processor: { processor_class: names.processor, image_seq_len: units ** 2 },
         images: {

@@ -69,13 +69,12 @@ const own: OwnProcessor = {
   chatTemplate: writeChatTemplate({ image: CONTEXT, video: VIDEO, endOfTurn: '<|im_end|>' }),
   // No token of its own stands for a video: its frames have the placeholders of images.
   controlTokens: () => ['<|endoftext|>', '<|im_start|>', '<|im_end|>', START, END, CONTEXT, VIDEO],
-  tokenSide: (config) => tileSideOf(config) / Math.sqrt(tokensPerTile(config)),
   files({ maxPixels, config }) {
     const side = tileSideOf(config);
     return {
       processor: {
         processor_class: 'InternVLProcessor',
-        image_seq_length: tokensPerTile(config),
+        image_seq_length: config.count('image_seq_length', 1, 65536),
       },
       images: {
         image_processor_type: 'GotOcr2ImageProcessor',
@@ -87,10 +86,6 @@ const own: OwnProcessor = {
     };
   },
 };
-
-function tokensPerTile(config: JsonFields): number {
-  return config.count('image_seq_length', 1, 65536);
-}
 
 export const internvl = defineFamily({
   name: 'internvl',

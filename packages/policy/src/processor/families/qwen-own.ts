@@ -1,7 +1,6 @@
 /** How the Qwen families make a processor for a model that is not published. */
 import { chatTemplate } from '../chat-template.ts';
 import type { ImageProcessorConfig } from '../image-processor.ts';
-import type { JsonFields } from '../json-fields.ts';
 import { specialTokens } from '../train-tokenizer.ts';
 import type { OwnProcessor } from './family.ts';
 import { formatQwenImages } from './qwen-files.ts';
@@ -21,21 +20,12 @@ export function qwenOwn(defaults: ImageProcessorConfig, processorClass: string):
     endOfTurn: '<|im_end|>',
     chatTemplate,
     controlTokens: () => specialTokens,
-    tokenSide(config) {
-      const { patchSize, mergeSize } = sidesOf(config);
-      return patchSize * mergeSize;
-    },
     files({ minPixels, maxPixels, config }) {
-      const images = { ...defaults, ...sidesOf(config), minPixels, maxPixels };
+      const vision = config.object('vision_config');
+      const patchSize = vision.count('patch_size', 1, 1024);
+      const mergeSize = vision.count('spatial_merge_size', 1, 1024);
+      const images = { ...defaults, patchSize, mergeSize, minPixels, maxPixels };
       return { processor: {}, images: formatQwenImages(images, processorClass) };
     },
-  };
-}
-
-function sidesOf(config: JsonFields): Pick<ImageProcessorConfig, 'patchSize' | 'mergeSize'> {
-  const vision = config.object('vision_config');
-  return {
-    patchSize: vision.count('patch_size', 1, 1024),
-    mergeSize: vision.count('spatial_merge_size', 1, 1024),
   };
 }
