@@ -14,15 +14,15 @@ the weights, bit for bit, of one that nothing disturbs, with every optimizer ste
 Without --processes: networks that lose, double, cut and refuse, and servers that are started anew, in
 one process; a plan takes a fraction of a second.
 
-With it real processes: "saccade serve learner", "saccade train", "saccade serve policy" for some, and
-with --python the worker of workers/torch on two ranks. They are killed (-9) and held (SIGSTOP) at random
+With it real processes: "saccade serve learner", "saccade train", one or two "saccade serve policy" for some,
+and with --python the worker of workers/torch on two ranks. They are killed (-9) and held (SIGSTOP) at random
 requests, a proxy fails the network between them, and disks are made full, where this process may mount
 file systems of its own. No process may be left, and a run that cannot go on has to say why in a line.
 
   --processes N      plans to play
   --seed N           the first plan (default 1)
   --python PY        an interpreter with what workers/torch needs; adds the setup torch
-  --setups LIST      of kernels, engine, torch (default: all that can be had)
+  --setups LIST      of kernels, engine, engines, torch (default: all that can be had)
   --only LIST        kinds of faults: "kill server,hold rank-1,network,full disk of the run"
   --seconds N        time of a plan (default 300)
   --keep             keep logs and runs, below the folder for temporary files

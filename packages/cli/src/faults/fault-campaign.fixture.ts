@@ -9,7 +9,9 @@ import { openDevice } from '@saccade/ops';
 import { models } from '@saccade/policy/models';
 import { isTiming, readMetrics } from '@saccade/run-store';
 import {
+  countsOf,
   type Disk,
+  enginesOf,
   type FaultPlan,
   kindOf,
   type Link,
@@ -126,7 +128,7 @@ export async function play(
     const faults: Record<string, number> = {};
     for (const fault of scene.fired) faults[kindOf(fault)] = (faults[kindOf(fault)] ?? 0) + 1;
     for (const [kind, count] of Object.entries(scene.networkFaults)) faults[kind] = count;
-    const seen = { learner: scene.count('learner'), engine: scene.count('engine') };
+    const seen = countsOf((link) => scene.count(link));
     const outcome = outcomeOf(scene.run);
     const { crashes } = scene;
     return { ...outcome, faults, counts: seen, starts, errors, crashes, left: await scene.close() };
@@ -155,7 +157,7 @@ async function trainToTheEnd(
 }
 
 function firstWords(scene: Scene, base: string, steps: number): readonly string[] {
-  const engine = scene.url('engine');
+  const engines = enginesOf(scene.setup).map((link) => scene.url(link));
   const set = [
     ...small,
     'model=remote',
@@ -163,9 +165,9 @@ function firstWords(scene: Scene, base: string, steps: number): readonly string[
     `model.from=${base}`,
     'model.recoverySteps=2',
     'model.returnSeconds=300',
-    ...(engine === ''
+    ...(engines.length === 0
       ? []
-      : ['engine=http', `engine.baseUrl=${engine}`, 'engine.returnSeconds=300']),
+      : ['engine=http', `engine.baseUrl=${engines.join(',')}`, 'engine.returnSeconds=300']),
     'sft.updates=2',
     `rl.steps=${steps}`,
     'rl.groupSize=4',
@@ -224,7 +226,7 @@ function isAllowed({ faults }: FaultPlan, error: string): boolean {
   if (others.length > 0 || /\n\s+at /.test(error)) return false;
   const isFull = (disk: Disk): boolean =>
     faults.some((fault) => fault.kind === 'full disk' && fault.disk === disk);
-  const isAway = faults.some((fault) => fault.kind === 'kill' && fault.victim === 'engine');
+  const isAway = faults.some((fault) => fault.kind === 'kill' && /engine$/.test(fault.victim));
   return (
     (isFull('run') && /the disk is full/i.test(line)) ||
     // It names the disk that is full, which is not the run's.

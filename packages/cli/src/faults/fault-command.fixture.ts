@@ -19,7 +19,12 @@ export function readCampaign(text: string | undefined): Campaign | undefined {
   if (text === undefined) return undefined;
   const { processes, seed, python, setups, only, seconds, keepIn } = JSON.parse(text);
   if (python !== undefined && !existsSync(python)) throw new Error(`There is no ${python}.`);
-  const possible: readonly Setup[] = ['kernels', 'engine', ...(python ? ['torch' as const] : [])];
+  const possible: readonly Setup[] = [
+    'kernels',
+    'engine',
+    'engines',
+    ...(python ? ['torch' as const] : []),
+  ];
   const wanted: readonly Setup[] = setups ?? possible;
   const means: Means = {
     setups: possible.filter((setup) => wanted.includes(setup)),

@@ -2,7 +2,7 @@
 import { type Random, randomAt } from '@saccade/core';
 
 /** Processes that a plan may kill or hold. */
-export type Victim = 'server' | 'controller' | 'engine' | 'rank-0' | 'rank-1';
+export type Victim = 'server' | 'controller' | EngineLink | 'rank-0' | 'rank-1';
 
 /** What a network does to one request. */
 const networkFaults = [
@@ -18,8 +18,9 @@ const networkFaults = [
 ] as const;
 export type NetworkFault = (typeof networkFaults)[number];
 
-/** Who is asked: the learner, or the engine that samples. */
-export type Link = 'learner' | 'engine';
+/** Who is asked: the learner, or an engine that samples. */
+export type Link = 'learner' | EngineLink;
+export type EngineLink = 'engine' | 'other engine';
 
 /** Requests of an undisturbed training over a link. */
 export interface LinkCount {
@@ -47,8 +48,14 @@ export type Fault = Place &
 /** The disk of the server's checkpoints, or that of the run. */
 export type Disk = 'server' | 'run';
 
-/** Who trains: our kernels, those with an engine that samples, or the worker of `workers/torch`. */
-export type Setup = 'kernels' | 'engine' | 'torch';
+/** Who trains: our kernels, those with one or two engines that sample, or the worker of `workers/torch`. */
+export type Setup = 'kernels' | 'engine' | 'engines' | 'torch';
+
+/** The engines of a setup. */
+export function enginesOf(setup: Setup): readonly EngineLink[] {
+  if (setup === 'engine') return ['engine'];
+  return setup === 'engines' ? ['engine', 'other engine'] : [];
+}
 
 export interface FaultPlan {
   readonly seed: number;
@@ -58,6 +65,15 @@ export interface FaultPlan {
     /** Share of requests that fail. */
     readonly rate: number;
     readonly kinds: readonly NetworkFault[];
+  };
+}
+
+/** A count for every link. */
+export function countsOf(count: (link: Link) => LinkCount): Readonly<Record<Link, LinkCount>> {
+  return {
+    learner: count('learner'),
+    engine: count('engine'),
+    'other engine': count('other engine'),
   };
 }
 
@@ -75,9 +91,7 @@ export function kindsOf(setup: Setup, { hasDisks, only }: Means): readonly strin
   const own: readonly Victim[] =
     setup === 'torch'
       ? ['rank-0', 'rank-1', 'server', 'controller']
-      : setup === 'engine'
-        ? ['engine', 'server', 'controller']
-        : ['server', 'controller'];
+      : [...enginesOf(setup), 'server', 'controller'];
   const all = [
     ...own.map((victim) => `kill ${victim}`),
     ...own.map((victim) => `hold ${victim}`),
@@ -111,8 +125,9 @@ export function planAt(seed: number, means: Means): FaultPlan {
 }
 
 function faultOf(kind: string, setup: Setup, random: Random): Fault {
+  const engines = enginesOf(setup);
   const place: Place = {
-    link: setup === 'engine' && random.uniform() < 0.4 ? 'engine' : 'learner',
+    link: engines.length > 0 && random.uniform() < 0.4 ? random.pick(engines) : 'learner',
     share: 1.2 * random.uniform() - 0.2,
     moment: random.pick(['before', 'during', 'after'] as const),
   };
@@ -120,8 +135,10 @@ function faultOf(kind: string, setup: Setup, random: Random): Fault {
   if (disk !== undefined) {
     return { ...place, kind: 'full disk', disk, leavesBytes: random.integer(3 * 2 ** 20) };
   }
-  const [what, victim] = kind.split(' ') as ['kill' | 'hold', Victim];
-  const own: Place = victim === 'engine' ? { ...place, link: 'engine' } : place;
+  const [, what, name] = /^(kill|hold) (.*)$/.exec(kind) ?? [];
+  const victim = name as Victim;
+  const link = engines.find((engine) => engine === victim);
+  const own: Place = link === undefined ? place : { ...place, link };
   return what === 'kill'
     ? { ...own, kind: 'kill', victim, awaySeconds: random.uniform() }
     : { ...own, kind: 'hold', victim, seconds: 0.2 + 1.5 * random.uniform() };

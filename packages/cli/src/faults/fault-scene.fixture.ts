@@ -5,11 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   type Disk,
+  enginesOf,
   type Fault,
   type FaultPlan,
   type Link,
   type LinkCount,
   requestOf,
+  type Setup,
   type Victim,
 } from './fault-plan.fixture.ts';
 import {
@@ -26,13 +28,13 @@ import { SmallDisk } from './small-disk.fixture.ts';
 const bin = fileURLToPath(new URL('../../bin/saccade.js', import.meta.url));
 const workers = fileURLToPath(new URL('../../../../workers/torch', import.meta.url));
 /** Seconds in which a process says where it listens. */
-const PATIENCE = { kernels: 60, engine: 60, torch: 240 };
+const PATIENCE = { kernels: 60, engine: 60, engines: 60, torch: 240 };
 
 /** Where a plan is played, and what it trains from. */
 interface SceneOptions {
   readonly folder: string;
   readonly plan: FaultPlan;
-  /** A policy's directory: the base of the learner, and what the engine begins with. */
+  /** A policy's directory: the base of the learner, and what engines begin with. */
   readonly base: string;
   /** An interpreter with torch, for the worker. */
   readonly python?: string;
@@ -77,7 +79,7 @@ export class Scene {
     }
     try {
       await scene.#keep('learner');
-      if (plan.setup === 'engine') await scene.#keep('engine');
+      for (const engine of enginesOf(plan.setup)) await scene.#keep(engine);
     } catch (error) {
       await scene.close();
       throw error;
@@ -97,6 +99,10 @@ export class Scene {
   count(link: Link): LinkCount {
     const { count = 0, countBefore = 0 } = this.#kept.get(link)?.proxy ?? {};
     return { all: count, before: countBefore };
+  }
+
+  get setup(): Setup {
+    return this.#options.plan.setup;
   }
 
   get crashes(): number {
@@ -178,7 +184,7 @@ export class Scene {
       await this.#controller?.kill();
       return;
     }
-    const kept = this.#kept.get(victim === 'engine' ? 'engine' : 'learner');
+    const kept = this.#keptOf(victim);
     if (kept === undefined) return;
     kept.awaySeconds = awaySeconds;
     kept.crashes--;
@@ -193,12 +199,17 @@ export class Scene {
     await kept.process?.kill();
   }
 
+  #keptOf(victim: Victim): Kept | undefined {
+    return this.#kept.get(victim === 'engine' || victim === 'other engine' ? victim : 'learner');
+  }
+
   #pidOf(victim: Victim): number | undefined {
     switch (victim) {
       case 'controller':
         return this.#controller?.pid;
       case 'engine':
-        return this.#kept.get('engine')?.process?.pid;
+      case 'other engine':
+        return this.#keptOf(victim)?.process?.pid;
       case 'rank-0':
       case 'rank-1':
         return rankOf(this.#mark, victim === 'rank-0' ? 0 : 1);
@@ -258,7 +269,7 @@ export class Scene {
     const { base, plan, python = 'python3' } = this.#options;
     const node = [process.execPath, bin, 'serve'];
     const own = ['--port', '0', '--threads', '1'];
-    if (link === 'engine') return [...node, 'policy', base, ...own];
+    if (link !== 'learner') return [...node, 'policy', base, ...own];
     const saving = ['--checkpoints', this.checkpoints, '--max-models', '8'];
     if (plan.setup !== 'torch') return [...node, 'learner', base, ...own, ...saving];
     const group = ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', '2'];

@@ -1,5 +1,5 @@
 /**
- * Trainings of several processes that are killed at random. One plan in a usual run, a longer one with an engine in
+ * Trainings of several processes that are killed at random. One plan in a usual run, a longer one with two engines in
  * `npm run sweep`; `node scripts/learner-faults.mjs --processes 60` plays more, and those of the worker on torch.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ import {
   quietPlan,
 } from './fault-campaign.fixture.ts';
 import { type Campaign, readCampaign, reportOf } from './fault-command.fixture.ts';
-import { type FaultPlan, planAt, type Setup } from './fault-plan.fixture.ts';
+import { countsOf, type FaultPlan, planAt, type Setup } from './fault-plan.fixture.ts';
 
 const campaign: Campaign | undefined = readCampaign(process.env.SACCADE_PROCESS_FAULTS);
 const folder = mkdtempSync(join(campaign?.keepIn ?? tmpdir(), 'saccade-process-faults-'));
@@ -36,7 +36,12 @@ beforeAll(async () => {
 /** A training of a setup that nothing disturbed; played once. */
 async function undisturbed(setup: Setup): Promise<Played> {
   const known =
-    whole.get(setup) ?? (await play(quietPlan(setup), { learner: NONE, engine: NONE }, options));
+    whole.get(setup) ??
+    (await play(
+      quietPlan(setup),
+      countsOf(() => NONE),
+      options,
+    ));
   whole.set(setup, known);
   return known;
 }
@@ -49,7 +54,7 @@ async function through(plan: FaultPlan): Promise<Played> {
 it.skipIf(campaign !== undefined)(
   'a run whose processes are killed has the numbers of one left alone',
   async () => {
-    const setup = isSweep ? 'engine' : 'kernels';
+    const setup = isSweep ? 'engines' : 'kernels';
     const place = { awaySeconds: 0.1, kind: 'kill' } as const;
     const plan: FaultPlan = {
       seed: 1,
@@ -57,6 +62,7 @@ it.skipIf(campaign !== undefined)(
       faults: [
         { ...place, link: 'learner', share: 0.3, moment: 'after', victim: 'server' },
         { ...place, link: 'engine', share: 0.6, moment: 'during', victim: 'engine' },
+        { ...place, link: 'other engine', share: 0.9, moment: 'before', victim: 'other engine' },
         { ...place, link: 'learner', share: 0.7, moment: 'during', victim: 'controller' },
       ],
       network: { rate: 0.03, kinds: ['lost answer', 'doubled', 'cut answer'] },
@@ -64,7 +70,8 @@ it.skipIf(campaign !== undefined)(
     const played = await through(plan);
     const expected = await undisturbed(setup);
     expect(problemOf(plan, played, expected)).toBeUndefined();
-    const killed = { 'kill server': 1, 'kill controller': 1, ...(isSweep && { 'kill engine': 1 }) };
+    const engines = isSweep ? { 'kill engine': 1, 'kill other engine': 1 } : {};
+    const killed = { 'kill server': 1, 'kill controller': 1, ...engines };
     expect(played.faults).toMatchObject(killed);
     const norms = expected.rows.map(({ grad_norm }) => Number(grad_norm ?? 0));
     expect(Math.max(...norms)).toBeGreaterThan(0);
