@@ -10,6 +10,9 @@
 // With AMX or VNNI, bf16 rows meet a weight of 8 bits and one scale a row in integers:
 // parts/byte-product.h.
 #include "parts/byte-product.h"
+#if defined(__AMX_INT8__)
+#include "parts/nibble-product.h"
+#endif
 
 namespace saccade {
 namespace SACCADE_ISA {
@@ -183,6 +186,17 @@ int forward(const SaccadeLaunch* launch) {
       multiplyBytes(*launch, form, dims[0], stored<Bf16>(*launch, 0),
                     stored<const uint32_t>(*launch, 1), floats(*launch, 2), stored<Bf16>(*launch, 3),
                     stored<Bf16>(*launch, 4));
+      return 0;
+    }
+  }
+#endif
+#if defined(__AMX_INT8__)
+  if constexpr (sizeof(Stored) == sizeof(Bf16)) {
+    const bool isGroup = form.group == 64 || form.group == 128 || form.group >= form.depth;
+    if (form.bits == 4 && isGroup && form.depth > 0) {
+      multiplyNibbles(*launch, form, dims[0], stored<Bf16>(*launch, 0),
+                      stored<const uint32_t>(*launch, 1), floats(*launch, 2),
+                      stored<Bf16>(*launch, 3), stored<Bf16>(*launch, 4));
       return 0;
     }
   }

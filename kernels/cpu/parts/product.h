@@ -17,6 +17,9 @@
 #include "kernel-entry.h"
 #include "pack.h"
 #include "rows-of-a.h"
+#if defined(__AMX_BF16__)
+#include "turned.h"
+#endif
 
 namespace saccade {
 namespace SACCADE_ISA {
@@ -210,30 +213,25 @@ static inline void fillRows(const Product<Stored, StoredC>& p) {
 
 #if defined(__AMX_BF16__)
 
-// The product of few rows turned, Cᵀ = Bᵀ·Aᵀ: matrices take the rows of Bᵀ where they lie, so that B is
-// read once and copied nowhere; A alone is packed. The sums are the same, factor by factor. False if B's
-// rows are no words.
+// The product of few rows by turned.h. False if B's rows are no words.
 static inline bool productTurned(const SaccadeLaunch& launch, const Product<Bf16, Bf16>& p) {
   constexpr Words WORDS = Words::pairs;
-  constexpr int64_t BLOCK = DEPTH_OF<WORDS>, ROWS = 2 * MATRIX;
-  if (!rowsInPlace<WORDS>(p.b.data, p.b.stride, p.depth)) return false;
-  const float* words = (const float*)(const void*)p.b.data;
+  const float* words = rowsInPlace<WORDS>(p.b.data, p.b.stride, p.depth);
+  if (!words) return false;
   const int64_t stride = wordsIn<WORDS>(p.b.stride), deep = wordsIn<WORDS>(p.depth);
-  float* panel = scratchFloats(launch, deep * PANEL);
-  packPanels<WORDS>(panel, p.a, 0, p.rows, 0, p.depth);
+  const TurnedRows x = packTurned(launch, p.a, p.rows, p.depth);
+  const int64_t groups = divideUp(p.columns, TURNED_ROWS), threads = launch.runtime->threads;
   const double work = (double)p.columns * (double)p.depth;
-  parallelFor(launch, divideUp(p.columns, ROWS), 0.2 * work, [&](int64_t item, int32_t) {
-    const int64_t n = item * ROWS, count = smaller(ROWS, p.columns - n);
-    alignas(64) float sums[ROWS][PANEL];
-    for (int64_t k = 0; k < deep; k += BLOCK / 2) {
-      const int64_t depth = smaller(BLOCK / 2, deep - k);
-      multiplyMatrices(count, depth, words + n * stride + k, stride, panel + k * PANEL, PANEL,
-                       sums[0], PANEL, p.rows, k > 0 ? Into::add : Into::overwrite, nullptr);
-    }
+  parallelFor(launch, groups, 0.2 * work, [&](int64_t group, int32_t) {
+    const int64_t n = group * TURNED_ROWS, count = smaller(TURNED_ROWS, p.columns - n);
+    // While all threads take groups in turn, this one's next is so many further on.
+    const int64_t next = smaller(group + threads, groups - 1) * TURNED_ROWS;
+    alignas(64) float sums[TURNED_ROWS * TURNED_WIDTH];
+    turnedSums(words + n * stride, stride, count, deep, x, words + next * stride, sums);
     finishMatrices();
     for (int64_t i = 0; i < p.rows; i++) {
-      float row[ROWS];
-      for (int64_t j = 0; j < count; j++) row[j] = sums[j][i];
+      float row[TURNED_ROWS];
+      for (int64_t j = 0; j < count; j++) row[j] = sums[j * x.width + i];
       Bf16* to = p.c + i * p.cStride + n;
       forLanes(count, [&](int64_t j, int64_t width) {
         Vec value = loadWidth(row + j, width);

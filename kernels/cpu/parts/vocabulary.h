@@ -136,6 +136,31 @@ static inline void turnedLogits(const Vocabulary<Stored>& p, const float* panels
   if (HAS_MATRICES && WORDS == Words::pairs) finishMatrices();
 }
 
+#if defined(__AMX_BF16__)
+// Rows of `hidden` for turnedFew, if there are few and the head's rows are words; no words if not.
+static inline TurnedRows fewRows(const SaccadeLaunch& launch, const Vocabulary<Bf16>& p) {
+  const bool isFew = p.N > 0 && p.N <= TURNED_WIDTH && p.D > 0;
+  if (!isFew || !rowsInPlace<Words::pairs>(p.weight, p.D, p.D)) return {nullptr, 0};
+  return packTurned(launch, {p.hidden, p.D, 1}, p.N, p.D);
+}
+// turnedLogits of all rows by turned.h: the same bits. A thread comes to the entries at `next` next.
+static inline void turnedFew(const Vocabulary<Bf16>& p, const TurnedRows& x, int64_t first,
+                             int64_t count, int64_t next, float* z, int64_t zStride) {
+  const float* head = (const float*)(const void*)p.weight;
+  const int64_t deep = wordsIn<Words::pairs>(p.D);
+  alignas(64) float sums[TURNED_ROWS * TURNED_WIDTH];
+  for (int64_t entry = 0; entry < count; entry += TURNED_ROWS) {
+    const int64_t rows = smaller(TURNED_ROWS, count - entry), later = entry + TURNED_ROWS;
+    turnedSums(head + (first + entry) * deep, deep, rows, deep, x,
+               head + (later < count ? first + later : next) * deep, sums);
+    for (int64_t i = 0; i < rows; i++) {
+      memcpy(z + (entry + i) * zStride, sums + i * x.width, (size_t)p.N * sizeof(float));
+    }
+  }
+  finishMatrices();
+}
+#endif
+
 // Calls body(row, fold, z, first, count) with the logits z[0, count) of vocabulary indices
 // [first, first + count) for every row and fold, on all threads.
 template <class Stored, class Body>
@@ -143,7 +168,13 @@ static inline void forLogits(const SaccadeLaunch& launch, const Vocabulary<Store
                              const Body& body) {
   constexpr int64_t STRIDE = FOLD + LANES;
   const int64_t threads = launch.runtime->threads;
+#if defined(__AMX_BF16__)
+  TurnedRows few{nullptr, 0};
+  if constexpr (sizeof(Stored) == sizeof(Bf16)) few = fewRows(launch, p);
+  const float* panels = few.words ? nullptr : packHidden(launch, p);
+#else
   const float* panels = packHidden(launch, p);
+#endif
   float* copies = scratchFloats(launch, threads * ROW_COPY);
   float* turned = scratchFloats(launch, threads * FOLD * FOLD_ROWS);
   float* logits = scratchFloats(launch, threads * LANES * STRIDE);
@@ -158,6 +189,14 @@ static inline void forLogits(const SaccadeLaunch& launch, const Vocabulary<Store
     const int64_t first = fold * FOLD, count = smaller(FOLD, p.V - first);
     float* across = turned + worker * FOLD * FOLD_ROWS;
     float* z = logits + worker * LANES * STRIDE;
+#if defined(__AMX_BF16__)
+    if (few.words) {
+      if constexpr (sizeof(Stored) == sizeof(Bf16)) {
+        const int64_t next = smaller(fold + threads, p.folds() - 1) * FOLD;
+        turnedFew(p, few, first, count, next, across, FOLD_ROWS);
+      }
+    } else
+#endif
     turnedLogits(p, panels, row, rows, first, count, copies + worker * ROW_COPY, across, FOLD_ROWS);
     for (int64_t r = 0; r < rows; r += LANES) {
       const int64_t width = smaller(LANES, rows - r);
