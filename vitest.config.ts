@@ -34,6 +34,13 @@ const LONG = [
   'cli/src/replay',
 ];
 
+/** Files of packages below that have a process each: a GPU, faults, and what counts its leftovers. */
+const APART: Readonly<Record<string, string>> = {
+  policy: 'webgpu',
+  'tool-service': 'load',
+  train: 'faults|webgpu',
+};
+
 /**
  * Packages whose test files share a process, and with it the modules that it has loaded: they leave
  * nothing behind in it. Files that hold a GPU, the sandbox's processes or a browser have one each.
@@ -80,23 +87,18 @@ const SHARED = [
   'trajectory',
   'vision-tasks',
 ]
-  .map((name) => `packages/${name}/src/**/*.test.ts`)
+  .map((name) => {
+    const apart = APART[name];
+    return `packages/${name}/src/**/${apart === undefined ? '*' : `!(${apart})`}.test.ts`;
+  })
   .concat(
     // Those of the command line that start no process.
     'packages/cli/src/{check-command,damaged-runs,errors,explain-error,interruption}.test.ts',
     'packages/cli/src/{mistakes,say,stored-run,synthesize,terminal-progress}.test.ts',
     'bench/src/**/*.test.ts',
-    'scripts/**/*.test.ts',
+    // All but that of the browser.
+    'scripts/{[!b]*,browser-bundle}.test.ts',
   );
-
-/** Files of these packages that have a process each: a GPU, faults, and what counts its leftovers. */
-const APART = [
-  'packages/tool-service/src/load.test.ts',
-  'packages/train/src/faults.test.ts',
-  'packages/train/src/webgpu.test.ts',
-  'packages/policy/src/webgpu.test.ts',
-  'scripts/browser.test.ts',
-];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -113,8 +115,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@saccade/source'] } },
   test: {
     projects: [
-      { extends: true, test: { name: 'shared', include: SHARED, exclude: APART, isolate: false } },
-      { extends: true, test: { name: 'apart', include: APART } },
+      { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
       {
         extends: true,
         test: {
@@ -132,6 +133,9 @@ export default defineConfig({
       },
     ],
     globalSetup: './scripts/test-folder.ts',
+    // Each project transforms all modules that it loads, for most of a minute: what one has, and what an
+    // earlier run had, is read from here. A file that changed is another entry.
+    experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/test-modules' },
     // Native addons and child processes want processes, not worker threads.
     pool: 'forks',
     // Twice the processors of the least machine: tests wait for sandboxes, browsers and children.

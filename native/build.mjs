@@ -330,17 +330,19 @@ const EVERY_SET = 'ALL';
 /**
  * The instruction sets of a processor that kernels are compiled for, beside the portable one.
  *
- * @param flags  what the processor has, as `/proc/cpuinfo` says it
- * @returns      those that the addon chooses from, the best last, and those that it only tests
+ * @param flags    what the processor has, as `/proc/cpuinfo` says it
+ * @param options  `sweeps`: whether pairs of bf16 are emulated also where the processor has them
+ * @returns        those that the addon chooses from, the best last, and those that it only tests
  */
-export function instructionSetsOf(flags) {
+export function instructionSetsOf(flags, { sweeps = false } = {}) {
   const hasAll = (...names) => names.every((name) => flags.includes(name));
   const chosen = hasAll('avx2', 'fma') ? ['avx2'] : [];
   if (!hasAll('avx512f', 'avx512vl', 'avx512bw', 'avx512dq')) return { chosen, tested: [] };
   chosen.push('avx512');
-  if (hasAll('avx512_bf16', 'avx512_vnni')) chosen.push('avx512bf16');
+  const hasPairs = hasAll('avx512_bf16', 'avx512_vnni');
+  if (hasPairs) chosen.push('avx512bf16');
   if (hasAll('avx512_bf16', 'amx_tile', 'amx_bf16', 'amx_int8')) chosen.push('avx512amx');
-  return { chosen, tested: ['avx512pairs'] };
+  return { chosen, tested: hasPairs && !sweeps ? [] : ['avx512pairs'] };
 }
 
 /** The best one of this machine, or for tests all that run here; every one where nobody tells. */
@@ -348,8 +350,12 @@ function setsToBuild(tests) {
   if (process.platform !== 'linux' || process.arch !== 'x64') return EVERY_SET;
   const flags = /^flags\s*:(.*)$/m.exec(readText('/proc/cpuinfo'))?.[1];
   if (flags === undefined) return EVERY_SET;
-  const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/));
-  const sets = tests ? [...chosen, ...tested] : chosen.slice(-1);
+  const sweeps = process.env.SACCADE_SWEEP !== undefined;
+  const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/), { sweeps });
+  // AVX-512 with pairs has the vectors of the one without, and products without pairs are in AVX2.
+  const isRepeated = (name) => name === 'avx512' && chosen.includes('avx512bf16') && !sweeps;
+  const all = [...chosen.filter((name) => !isRepeated(name)), ...tested];
+  const sets = tests ? all : chosen.slice(-1);
   return sets.length > 0 ? sets.join(',') : 'generic';
 }
 

@@ -49,7 +49,10 @@ describe('native build', () => {
     expect(of(...bf16).chosen).toEqual(['avx2', 'avx512', 'avx512bf16']);
     const tiles = of(...bf16, 'amx_tile', 'amx_bf16', 'amx_int8');
     expect(tiles.chosen).toEqual(['avx2', 'avx512', 'avx512bf16', 'avx512amx']);
-    expect(tiles.tested).toEqual(['avx512pairs']);
+    // What the processor has needs no emulation, but in a sweep.
+    expect(tiles.tested).toEqual([]);
+    expect(instructionSetsOf(bf16, { sweeps: true }).tested).toEqual(['avx512pairs']);
+    expect(instructionSetsOf(avx512, { sweeps: true })).toEqual(plain);
   });
 
   it.skipIf(process.platform !== 'linux' || process.arch !== 'x64')(
@@ -58,7 +61,7 @@ describe('native build', () => {
       const [, flags = ''] = /^flags\s*:(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8')) ?? [];
       const native = loadAddon();
       if (!native.ok) throw new Error(native.detail);
-      const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/));
+      const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/), { sweeps: true });
       const usable = native.addon.usableInstructionSets();
       // A system may refuse the tiles to a process that asks for them.
       const best = usable.includes('avx512amx')

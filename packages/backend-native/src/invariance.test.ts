@@ -32,6 +32,9 @@ const isSweep = process.env.SACCADE_SWEEP !== undefined;
 /** Dims of N values in blocks of 256: their codes, four per word, and scales. */
 const blocks = (N: number) => ({ N, W: Math.ceil(N / 4), K: Math.ceil(N / 256), T: 256 });
 
+/** Values of an op without rows: a part for each of three threads, and a remainder. */
+const LONG = isSweep ? 100_003 : 50_003;
+
 /** Sizes above every tile, block and chunk of the kernels, with remainders everywhere. */
 const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
   adamwStep: [{ dims: { N: 9001, U: 1 }, scalars: { maxNorm: 1, step: 5 } }],
@@ -53,9 +56,9 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { N: 33, H: 4, G: 2, D: 20, C: 400, R: 70, U2: 2, O: 34 } },
     { dims: { N: 33, H: 10, G: 2, D: 32, C: 400, R: 70, U2: 2, O: 34 } },
   ],
-  axpby: [{ dims: { N: 100_003 }, scalars: { a: 0.1, b: 0.9 } }],
+  axpby: [{ dims: { N: LONG }, scalars: { a: 0.1, b: 0.9 } }],
   cacheRows: [{ dims: { C: 100, D: 150, N: 80 } }],
-  dequantizeBlocks: [{ dims: blocks(100_003) }],
+  dequantizeBlocks: [{ dims: blocks(LONG) }],
   embedding: [{ dims: { V: 50, D: 150, E: 10, N: 200 } }],
   expertLinear: [{ dims: { R: 150, K: 70, E: 7, N: 90 } }, { dims: { R: 9, K: 801, E: 5, N: 20 } }],
   gatherRows: [{ dims: { N: 100, D: 150, R: 150 } }],
@@ -66,7 +69,7 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { M: 20, K: 40, N: 1100 } },
     { dims: { M: 3, K: 2501, N: 40 } },
     { dims: { M: 2500, K: 20, N: 30 } },
-    { dims: { M: 5, K: 2000, N: 1100 }, without: ['b'] },
+    { dims: isSweep ? { M: 5, K: 2000, N: 1100 } : { M: 5, K: 1601, N: 530 }, without: ['b'] },
   ],
   gemmQuantized: [
     { dims: { M: 130, ...weightDims(70, 800, { bits: 8, group: 800 }) } },
@@ -91,7 +94,7 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { N: 30, D: 400, V: 300, Q: 4 }, scalars: { topP: 0.95 } },
   ],
   mergeStates: [{ dims: { T: 100, H: 4, D: 72 } }],
-  quantizeBlocks: [{ dims: blocks(100_003) }],
+  quantizeBlocks: [{ dims: blocks(LONG) }],
   quantizeWeight: [
     { dims: weightDims(330, 402, { bits: 4, group: 128 }) },
     { dims: weightDims(130, 801, { bits: 8, group: 801 }) },
@@ -104,7 +107,7 @@ const LARGE: Readonly<Record<string, readonly OpCase[]>> = {
     { dims: { T: 100, E: 140, K: 8 }, scalars: { normalize: 0 } },
   ],
   scatterRows: [{ dims: { C: 100, D: 150, N: 80 } }],
-  sign: [{ dims: { N: 100_003 } }],
+  sign: [{ dims: { N: LONG } }],
   swiglu: [{ dims: { N: 30, D: 385 } }],
   weightedSum: [{ dims: { N: 100, K: 3, D: 129 } }],
 };
@@ -203,7 +206,7 @@ describe.each([...native.instructionSets, ...native.emulated])('on %s', (isa) =>
   it.each(own.filter(({ op }) => op.part !== undefined))(
     '$id ($opCase.dims, $dtype) gives a part of a large batch the bits it has alone',
     async ({ op, opCase, dtype }) => {
-      for (const seed of isSweep || isa === best ? [1, 2] : [1]) {
+      for (const seed of isSweep ? [1, 2] : [1]) {
         await checkBatchInvariance(devices[1], op, opCase, seed, dtype);
       }
     },

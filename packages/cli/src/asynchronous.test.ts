@@ -69,7 +69,7 @@ const common = [
   // So small a policy is never right: without it no weight would change.
   'algorithm.entropyCoefficient=0.01',
   'protocol.toolTurns=4',
-  'evaluation.count=2',
+  'evaluation.count=1',
   'checkpoint.keep=9',
   'keepTrajectoriesEverySteps=0',
 ];
@@ -78,7 +78,7 @@ const lockstep = [...asynchronous, 'rl.deterministic=true'];
 
 /** Enough of a cold start that the policy looks, more than once at times. */
 const examples = [
-  'sft.updates=100',
+  'sft.updates=70',
   'coldStart.demonstrations=64',
   'coldStart.batchSize=8',
   'coldStart.answerWithoutLooking=0',

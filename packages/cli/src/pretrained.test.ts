@@ -46,6 +46,9 @@ const settings = [
   'model.lora.rank=4',
   'model.recompute=true',
   'sft.updates=6',
+  'coldStart.demonstrations=8',
+  'rl.groupSize=4',
+  'evaluation.count=2',
 ].flatMap((setting) => ['--set', setting]);
 
 function start(args: readonly string[]): ChildProcess {

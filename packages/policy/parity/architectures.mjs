@@ -171,7 +171,7 @@ export function written(directory, { images, ...rest }) {
 }
 
 /** The models that are compared; the last shape of an architecture comes back from transformers. */
-function modelsOf(only, drawn) {
+function modelsOf(only, drawn, every) {
   const names = Object.keys(shapes).filter((one) => only === undefined || only === one);
   if (drawn !== undefined) {
     const { count, seed } = drawn;
@@ -184,7 +184,11 @@ function modelsOf(only, drawn) {
     );
   }
   return names.flatMap((architecture) => [
-    ...shapes[architecture].map((shape, i) => ({ name: `${architecture} ${i}`, shape })),
+    ...shapes[architecture].map((shape, i) => ({
+      name: `${architecture} ${i}`,
+      shape,
+      ...(!every && { turn: i }),
+    })),
     { name: `${architecture} written there`, shape: shapes[architecture].at(-1), writes: true },
     ...(unusual[architecture] === undefined
       ? []
@@ -192,13 +196,19 @@ function modelsOf(only, drawn) {
   ]);
 }
 
-function save(root, { name, shape, writes = false, isUnusual = false }, device, seed) {
+/** Every second input, by turns of the shapes: of the last one, which is written there, all are compared. */
+function chosen(contexts, turn) {
+  return contexts.filter((_, i) => i % 2 === turn % 2);
+}
+
+function save(root, { name, shape, writes = false, isUnusual = false, turn }, device, seed) {
   const directory = join(root, name.replaceAll(' ', '-'));
   mkdirSync(directory);
   const model = readModel({ ...shape.config, ...ids });
   const policy = createLocalPolicy({ device, model, processor, seed: 1 });
   randomize(policy, seed);
-  const contexts = contextsOf(shape, model, processor.tokens, { isUnusual });
+  const all = contextsOf(shape, model, processor.tokens, { isUnusual });
+  const contexts = turn === undefined ? all : chosen(all, turn);
   return { name, directory, writes, policy, contexts };
 }
 
@@ -258,13 +268,17 @@ function tableRows(results) {
  *
  * @param only     name of the one
  * @param drawn    `{ count, seed }` of random shapes in the place of the written ones
+ * @param every    whether each shape is compared on each input, not on every second one
  * @param report   takes what was compared, the largest difference, and the gate
  */
-export async function checkArchitectures({ device, python, env, only, drawn }, report) {
+export async function checkArchitectures(
+  { device, python, env, only, drawn, every = false },
+  report,
+) {
   const root = mkdtempSync(join(tmpdir(), 'saccade-architectures-'));
   const results = [];
   try {
-    const entries = modelsOf(only, drawn).map((one, seed) => save(root, one, device, seed));
+    const entries = modelsOf(only, drawn, every).map((one, seed) => save(root, one, device, seed));
     for (const { policy, directory } of entries) await policy.save(directory);
     const listed = entries.map(({ directory, writes, contexts }) => ({
       directory,

