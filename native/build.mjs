@@ -352,10 +352,7 @@ function setsToBuild(tests) {
   if (flags === undefined) return EVERY_SET;
   const sweeps = process.env.SACCADE_SWEEP !== undefined;
   const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/), { sweeps });
-  // AVX-512 with pairs has the vectors of the one without, and products without pairs are in AVX2.
-  const isRepeated = (name) => name === 'avx512' && chosen.includes('avx512bf16') && !sweeps;
-  const all = [...chosen.filter((name) => !isRepeated(name)), ...tested];
-  const sets = tests ? all : chosen.slice(-1);
+  const sets = tests ? [...chosen, ...tested] : chosen.slice(-1);
   return sets.length > 0 ? sets.join(',') : 'generic';
 }
 

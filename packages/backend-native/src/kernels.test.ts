@@ -30,9 +30,7 @@ if (!isSweep) {
   const best = native.instructionSets.at(-1);
   console.info(`Instruction sets but ${best} have 5 cases of each op; \`npm run sweep\` has all.`);
   if (native.emulated.length === 0 && native.instructionSets.includes('avx512bf16')) {
-    console.info(
-      'AVX-512 without pairs of bf16, and with emulated ones, wait for `npm run sweep`.',
-    );
+    console.info('Pairs of bf16 run as they are here; emulated, they wait for `npm run sweep`.');
   }
 }
 const runs = [

@@ -43,6 +43,11 @@ const EVERY_SIZE = [
  * to shrink; every format in two of them.
  */
 const FEW = [0, 2, 4, 7, 8, 9, 10, 13, 15, 17, 20, 28, 29];
+/**
+ * Places among the few of those that families compare that enlarge every image: SmolVLM to sides of 1536,
+ * in seconds.
+ */
+const FEWER = { smolvlm: [0, 3, 8, 9, 11] };
 /** Places in the list of images of those that conversations show. */
 const SMALL = { every: [2, 7, 9, 10, 16], few: [1, 3, 5, 6, 9] };
 
@@ -227,6 +232,7 @@ export async function writeInputs(directory, { every }) {
   const small = every ? SMALL.every : SMALL.few;
   return {
     images: await writeImages(directory, every),
+    imagesOf: every ? {} : FEWER,
     videos: await writeVideos(directory),
     conversations: [...conversations(every, small), ...dialogs(small)],
     corpus: TEXTS.concat(JSON.stringify(TOOLS), 'Assistant: User: System: Frame from 00:00:'),

@@ -70,8 +70,10 @@ async function compareImages(directory, name, onTorch, golden, inputs, report) {
   const config = { mean: normalization.image_mean, std: normalization.image_std };
   const onPillow = await loadProcessor(join(directory, name), { arithmetic: 'pillow' });
   for (const [i, file] of inputs.images.entries()) {
-    const encoded = readFileSync(join(directory, file));
     const expected = golden.images[i];
+    // Left out, but where every one is compared.
+    if (expected === null) continue;
+    const encoded = readFileSync(join(directory, file));
     try {
       const { patches } = await onTorch.prepareImage(encoded);
       const patchDim = expected.shape?.[1] ?? 1;
@@ -86,7 +88,7 @@ async function compareImages(directory, name, onTorch, golden, inputs, report) {
     }
   }
   for (const line of wrong) console.log(`      ${name}: ${line}`);
-  const count = inputs.images.length;
+  const count = golden.images.filter((one) => one !== null).length;
   report(`${name}, ${count} images, bits on torchvision and Pillow`, wrong.length, 0);
   report(`${name}, ${count} images, values on Pillow`, worst, 1e-6);
 }

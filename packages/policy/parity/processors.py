@@ -267,11 +267,14 @@ def bytes_of(patches: np.ndarray, processor) -> np.ndarray:
     return rounded.astype(np.uint8)
 
 
-def image_goldens(family: Family, images: list[Image.Image]) -> list[dict]:
-    """Of each image: the values on torchvision, and the bytes on Pillow."""
+def image_goldens(family: Family, images: list[Image.Image], places: list[int] | None) -> list[dict | None]:
+    """Of each image: the values on torchvision, and the bytes on Pillow; None of those not at `places`."""
     goldens = []
     extra = {"crop_to_patches": True} if family.pil.__class__.__name__.startswith("GotOcr2") else {}
-    for image in images:
+    for place, image in enumerate(images):
+        if places is not None and place not in places:
+            goldens.append(None)
+            continue
         try:
             ours = family.processor.image_processor(images=[image], return_tensors="pt", **extra)
         except ValueError as error:
@@ -377,7 +380,7 @@ def main(directory: Path) -> None:
         save(family, directory / name)
         golden = {"images": [], "videos": [], "conversations": []}
         if family.pil is not None:
-            golden["images"] = image_goldens(family, images)
+            golden["images"] = image_goldens(family, images, inputs["imagesOf"].get(name))
         if hasattr(family.processor, "video_processor"):
             patch = family.config.get("vision_config", {}).get("patch_size", 0)
             patch = patch[0] if isinstance(patch, list) else patch
