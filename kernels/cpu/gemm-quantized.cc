@@ -8,7 +8,7 @@
 // and the form alone, not on M, threads or tiles.
 //
 // With AMX or VNNI, bf16 rows meet a weight of 8 bits and one scale a row in integers:
-// parts/byte-product.h.
+// parts/byte-product.h; with AMX one of 4 bits too: parts/nibble-product.h.
 #include "parts/byte-product.h"
 #if defined(__AMX_INT8__)
 #include "parts/nibble-product.h"

@@ -79,8 +79,8 @@ SACCADE_INLINE void turnedStep(const float* w, int64_t stride, const float* x, i
   }
 }
 
-// One chain of sums, of words [from, to) of depth; `ahead` is what is asked for at the first of them,
-// beyond `left` words the rows at `next`.
+// One chain of sums, of words [from, to) of depth. Lines are asked for AHEAD words before they are
+// needed, beyond the depth those of the rows at `next`.
 template <int TALL, int VECS>
 SACCADE_INLINE void turnedBlock(const float* w, int64_t stride, int64_t rows, int64_t from, int64_t to,
                                 int64_t deep, const TurnedRows& x, const float* next, float* sums) {
