@@ -29,6 +29,8 @@ export interface CaptionOptions {
   readonly printShare?: number;
   /** Draws a look at a digit; by default that of a card of `needle`. */
   readonly draw?: (ink: Uint8Array, random: Random) => PixelImage;
+  /** Ends their making. */
+  readonly signal?: AbortSignal;
   readonly onEvent?: EventSink;
 }
 

@@ -20,6 +20,8 @@ import { answeredAtOnce, type OneTurnOptions } from './one-turn.ts';
 export interface ReadingOptions extends OneTurnOptions {
   readonly seed: number;
   readonly count: number;
+  /** Ends their making. */
+  readonly signal?: AbortSignal;
   readonly onEvent?: EventSink;
 }
 

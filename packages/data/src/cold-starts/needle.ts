@@ -3,6 +3,7 @@ import type { SettingsOf } from '@saccade/core/settings';
 import { handOf, needleWith } from '@saccade/gym';
 import { z } from 'zod';
 import { tourMix } from '../behavior.ts';
+import { beside } from '../beside.ts';
 import { captions } from '../caption.ts';
 import {
   type ColdStartContext,
@@ -49,39 +50,42 @@ async function gather(sft: Settings, context: ColdStartContext): Promise<readonl
   const concurrency = Math.min(CONCURRENCY, context.concurrency);
   const shared = { protocol, makeEnv, processor, images, seed, concurrency, onEvent };
   const maxLooks = protocol.budgets.toolTurns;
-  const tours = await demonstrate({
-    ...shared,
-    stage: 'tours',
-    taskSet: needleWith({ cards: sft.tourCards }),
-    script: needleScript({ ...tourMix, answerAfterSeeing: sft.tourAnswerAfterSeeing, maxLooks }),
-    firstTask: 0,
-    count: sft.tours,
-  });
   const { answerWithoutLooking, lookAtNothing, answerAfterSeeing, answerAfterMissing } = sft;
-  const demonstrations = await demonstrate({
-    ...shared,
-    stage: 'demonstrations',
-    taskSet,
-    script: needleScript({
-      answerWithoutLooking,
-      lookAtNothing,
-      answerAfterSeeing,
-      answerAfterMissing,
-      beginsAgain: false,
-      maxLooks,
-    }),
-    firstTask: sft.tours,
-    count: sft.demonstrations,
-  });
-  const readings = await readingExamples({
-    protocol,
-    processor,
-    images,
-    seed,
-    count: sft.readings,
-    onEvent,
-  });
-  const captioned = await captions({ processor, images, seed, count: sft.captions, onEvent });
+  const scripted = async (signal: AbortSignal) => {
+    const tours = await demonstrate({
+      ...shared,
+      signal,
+      stage: 'tours',
+      taskSet: needleWith({ cards: sft.tourCards }),
+      script: needleScript({ ...tourMix, answerAfterSeeing: sft.tourAnswerAfterSeeing, maxLooks }),
+      firstTask: 0,
+      count: sft.tours,
+    });
+    const demonstrations = await demonstrate({
+      ...shared,
+      signal,
+      stage: 'demonstrations',
+      taskSet,
+      script: needleScript({
+        answerWithoutLooking,
+        lookAtNothing,
+        answerAfterSeeing,
+        answerAfterMissing,
+        beginsAgain: false,
+        maxLooks,
+      }),
+      firstTask: sft.tours,
+      count: sft.demonstrations,
+    });
+    return { tours, demonstrations };
+  };
+  const drawn = async (signal: AbortSignal) => {
+    const one = { processor, images, seed, signal, onEvent };
+    const readings = await readingExamples({ ...one, protocol, count: sft.readings });
+    const captioned = await captions({ ...one, count: sft.captions });
+    return { readings, captioned };
+  };
+  const [{ tours, demonstrations }, { readings, captioned }] = await beside([scripted, drawn]);
   const guided = tours.map((tour) => guide(tour, processor, handOf(protocol, [])));
   return [
     { kind: 'demonstrations', examples: demonstrations, perUpdate: sft.batchSize },

@@ -96,17 +96,37 @@ function resizeColumns(
     resampling.arithmetic,
   );
   const half = 1 << (bits - 1);
+  // Row after row of the input, four at a time: every byte of a sum's row is read in order.
+  const sums = new Int32Array(row);
   let to = 0;
   for (let y = 0; y < newHeight; y++) {
-    const end = (y + 1) * taps;
-    for (let x = 0; x < row; x++) {
-      let sum = half;
-      let from = (firsts[y] as number) * row + x;
-      for (let tap = y * taps; tap < end; tap++, from += row) {
-        sum = (sum + Math.imul(weights[tap] as number, pixels[from] as number)) | 0;
+    sums.fill(half);
+    let tap = y * taps;
+    const end = tap + taps;
+    let a = (firsts[y] as number) * row;
+    for (; tap + 4 <= end; tap += 4, a += 4 * row) {
+      const weightA = weights[tap] as number;
+      const weightB = weights[tap + 1] as number;
+      const weightC = weights[tap + 2] as number;
+      const weightD = weights[tap + 3] as number;
+      const [b, c, d] = [a + row, a + 2 * row, a + 3 * row];
+      for (let x = 0; x < row; x++) {
+        sums[x] =
+          ((sums[x] as number) +
+            Math.imul(weightA, pixels[a + x] as number) +
+            Math.imul(weightB, pixels[b + x] as number) +
+            Math.imul(weightC, pixels[c + x] as number) +
+            Math.imul(weightD, pixels[d + x] as number)) |
+          0;
       }
-      out[to++] = clip8(sum, bits);
     }
+    for (; tap < end; tap++, a += row) {
+      const weight = weights[tap] as number;
+      for (let x = 0; x < row; x++) {
+        sums[x] = ((sums[x] as number) + Math.imul(weight, pixels[a + x] as number)) | 0;
+      }
+    }
+    for (let x = 0; x < row; x++) out[to++] = clip8(sums[x] as number, bits);
   }
   return { pixels: out, width, height: newHeight };
 }
