@@ -12,7 +12,7 @@ const CHUNK = 256;
 const AT_ONCE = 16;
 
 /** How many examples, who hears of them, and what ends their making. */
-export interface ChunkOptions {
+interface ChunkOptions {
   readonly count: number;
   readonly signal?: AbortSignal;
   readonly onEvent?: EventSink;
