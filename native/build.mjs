@@ -339,10 +339,9 @@ export function instructionSetsOf(flags, { sweeps = false } = {}) {
   const chosen = hasAll('avx2', 'fma') ? ['avx2'] : [];
   if (!hasAll('avx512f', 'avx512vl', 'avx512bw', 'avx512dq')) return { chosen, tested: [] };
   chosen.push('avx512');
-  const hasPairs = hasAll('avx512_bf16', 'avx512_vnni');
-  if (hasPairs) chosen.push('avx512bf16');
+  if (hasAll('avx512_bf16', 'avx512_vnni')) chosen.push('avx512bf16');
   if (hasAll('avx512_bf16', 'amx_tile', 'amx_bf16', 'amx_int8')) chosen.push('avx512amx');
-  return { chosen, tested: hasPairs && !sweeps ? [] : ['avx512pairs'] };
+  return { chosen, tested: chosen.includes('avx512bf16') && !sweeps ? [] : ['avx512pairs'] };
 }
 
 /** The best one of this machine, or for tests all that run here; every one where nobody tells. */
@@ -350,8 +349,8 @@ function setsToBuild(tests) {
   if (process.platform !== 'linux' || process.arch !== 'x64') return EVERY_SET;
   const flags = /^flags\s*:(.*)$/m.exec(readText('/proc/cpuinfo'))?.[1];
   if (flags === undefined) return EVERY_SET;
-  const sweeps = process.env.SACCADE_SWEEP !== undefined;
-  const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/), { sweeps });
+  const options = { sweeps: process.env.SACCADE_SWEEP !== undefined };
+  const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/), options);
   const sets = tests ? [...chosen, ...tested] : chosen.slice(-1);
   return sets.length > 0 ? sets.join(',') : 'generic';
 }

@@ -267,30 +267,27 @@ def bytes_of(patches: np.ndarray, processor) -> np.ndarray:
     return rounded.astype(np.uint8)
 
 
-def image_goldens(family: Family, images: list[Image.Image], places: list[int] | None) -> list[dict | None]:
-    """Of each image: the values on torchvision, and the bytes on Pillow; None of those not at `places`."""
+def image_goldens(family: Family, images: list[Image.Image | None]) -> list[dict | None]:
+    """Of each image: the values on torchvision, and the bytes on Pillow; None where it is left out."""
     goldens = []
     extra = {"crop_to_patches": True} if family.pil.__class__.__name__.startswith("GotOcr2") else {}
-    for place, image in enumerate(images):
-        if places is not None and place not in places:
-            goldens.append(None)
-            continue
+    for image in images:
+        goldens.append(None)
+        if image is None: continue
         try:
             ours = family.processor.image_processor(images=[image], return_tensors="pt", **extra)
         except ValueError as error:
-            goldens.append({"error": str(error)})
+            goldens[-1] = {"error": str(error)}
             continue
         patches = patches_of(ours["pixel_values"], family.patch)
-        on_pil = family.pil(images=[image], return_tensors="pt", **extra)
-        pil_patches = patches_of(on_pil["pixel_values"], family.patch)
-        goldens.append(
-            {
-                "shape": list(patches.shape),
-                "values": digest(patches.astype(np.float32)),
-                "bytes": digest(bytes_of(patches, family.processor.image_processor)),
-                "pilBytes": digest(bytes_of(pil_patches, family.pil)),
-            }
-        )
+        on_pil = family.pil(images=[image], return_tensors="pt", **extra)["pixel_values"]
+        pil_patches = patches_of(on_pil, family.patch)
+        goldens[-1] = {
+            "shape": list(patches.shape),
+            "values": digest(patches.astype(np.float32)),
+            "bytes": digest(bytes_of(patches, family.processor.image_processor)),
+            "pilBytes": digest(bytes_of(pil_patches, family.pil)),
+        }
     return goldens
 
 
@@ -380,7 +377,8 @@ def main(directory: Path) -> None:
         save(family, directory / name)
         golden = {"images": [], "videos": [], "conversations": []}
         if family.pil is not None:
-            golden["images"] = image_goldens(family, images, inputs["imagesOf"].get(name))
+            places = inputs["imagesOf"].get(name, range(len(images)))
+            golden["images"] = image_goldens(family, [one if i in places else None for i, one in enumerate(images)])
         if hasattr(family.processor, "video_processor"):
             patch = family.config.get("vision_config", {}).get("patch_size", 0)
             patch = patch[0] if isinstance(patch, list) else patch
