@@ -3,7 +3,6 @@
  * there; new ones go where least is asked. What an engine does not answer is asked elsewhere, and the
  * engine gets the newest weights before it is asked again.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '@saccade/core';
 import type { Processor, SampleRequest, SampleResult, Sampler } from '../policy.ts';
 import { EngineError, isBusy } from './engine-error.ts';
@@ -19,9 +18,6 @@ const MOST_STRANGERS = 5;
 /** Times that each other engine is asked what one turned away. */
 const REFUSALS = 3;
 
-/** Pause before an engine that did not come back is looked for again, in milliseconds. */
-const PAUSE = 500;
-
 interface Member {
   readonly engine: LastingEngine;
   /** Requests under way, and conversations that stay here. */
@@ -31,6 +27,7 @@ interface Member {
   away?: Promise<void>;
 }
 
+/** A sampler over one engine or several, any of which may be lost. */
 export class EnginePool implements Sampler {
   readonly processor: Processor;
   readonly #members: readonly Member[];
@@ -162,7 +159,7 @@ export class EnginePool implements Sampler {
         const canWait = this.#hasOthers(member) && !this.#isClosed;
         if (!(canWait && error instanceof EngineError && error.isTransient)) throw error;
       }
-      await sleep(PAUSE);
+      await member.engine.pause();
     }
   }
 

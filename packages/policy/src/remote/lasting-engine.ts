@@ -33,6 +33,7 @@ export function isLost(error: unknown): error is EngineError {
   return isGone(error) || error instanceof StrangeWeights;
 }
 
+/** An engine behind HTTP that may be lost, and comes back with the weights that it is to have. */
 export class LastingEngine {
   readonly remote: RemotePolicy;
   readonly #options: LastingOptions;
@@ -91,13 +92,19 @@ export class LastingEngine {
       if (given !== undefined) this.remote.setVersion(given);
       if ((given ?? -1) >= this.#newest || this.#isClosed) return;
       // Newer ones are on their way.
-      await this.#pause();
+      await this.pause();
     }
   }
 
   /** Waits for nothing any more. */
   close(): void {
     this.#isClosed = true;
+  }
+
+  /** Waits for as long as lies between two looks for an engine. */
+  async pause(): Promise<void> {
+    const { lookSeconds = 0.5 } = this.#options;
+    await sleep(1000 * lookSeconds * (0.5 + Math.random()));
   }
 
   /** Runs what talks with the engine; again, if the engine is lost or busy meanwhile. */
@@ -108,7 +115,7 @@ export class LastingEngine {
         return await run();
       } catch (error) {
         if (!(isGone(error) || isBusy(error)) || Date.now() > until) throw error;
-        await this.#pause();
+        await this.pause();
         await this.#untilThere(true);
       }
     }
@@ -152,12 +159,7 @@ export class LastingEngine {
           { cause },
         );
       }
-      await this.#pause();
+      await this.pause();
     }
-  }
-
-  async #pause(): Promise<void> {
-    const { lookSeconds = 0.5 } = this.#options;
-    await sleep(1000 * lookSeconds * (0.5 + Math.random()));
   }
 }
