@@ -79,11 +79,8 @@ export class OpenRollout {
     };
     this.#images = options.images ?? new ModelImages(policy.processor);
     const signals = [options.signal, options.stop].filter((signal) => signal !== undefined);
-    const [signal] = signals;
-    this.#abort =
-      signal === undefined
-        ? {}
-        : { signal: signals.length > 1 ? AbortSignal.any(signals) : signal };
+    // One of its own: many rollouts may share a caller's, and each adds listeners.
+    this.#abort = signals.length === 0 ? {} : { signal: AbortSignal.any(signals) };
     const isGreedy = this.#options.temperature === 0;
     this.#truncation = isTruncated(options) && !isGreedy ? fullTruncation(options) : undefined;
     this.#builder = new TrajectoryBuilder({

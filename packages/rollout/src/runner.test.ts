@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { randomAt, SaccadeError } from '@saccade/core';
 import type { Env } from '@saccade/gym';
 import { checkTrajectory } from '@saccade/trajectory';
@@ -168,6 +169,19 @@ describe('runRollouts', () => {
     expect(LookEnv.open).toBe(before);
     expect(policy.running).toBe(0);
     expect(policy.released).toContain('/a/prompt');
+  });
+
+  it('gives each rollout a signal of its own: what listens to one does not pile up on the run’s', async () => {
+    const { signal } = new AbortController();
+    const seen = new Set<AbortSignal | undefined>();
+    const policy = new ScriptedPolicy((request) => {
+      seen.add(request.signal);
+      request.signal?.addEventListener('abort', () => {});
+      return 'a7';
+    });
+    await runRollouts(policy, () => new LookEnv(), tasks, { ...run, concurrency: 20, signal });
+    expect(seen.size).toBe(20);
+    expect(getEventListeners(signal, 'abort').length).toBe(0);
   });
 
   it('warns of an environment that cannot be disposed, and continues', async () => {

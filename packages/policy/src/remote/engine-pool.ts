@@ -81,7 +81,7 @@ export class EnginePool implements Sampler {
     const { conversation, signal } = request;
     let [strangers, refusals] = [0, 0];
     for (;;) {
-      await unlessAborted(this.#someoneThere(), signal);
+      if (!this.#isSomeoneThere) await unlessAborted(this.#someoneThere(), signal);
       const member = this.#homeOf(conversation);
       if (member === undefined) continue;
       member.requests++;
@@ -127,6 +127,10 @@ export class EnginePool implements Sampler {
     return best;
   }
 
+  get #isSomeoneThere(): boolean {
+    return this.#members.some(({ away }) => away === undefined);
+  }
+
   #hasOthers(member: Member): boolean {
     return this.#members.some((other) => other !== member && other.away === undefined);
   }
@@ -165,10 +169,9 @@ export class EnginePool implements Sampler {
 
   /** @throws EngineError of the first, if none of them comes back */
   async #someoneThere(): Promise<void> {
-    const away = this.#members.flatMap((member) => member.away ?? []);
-    if (away.length < this.#members.length) return;
+    if (this.#isSomeoneThere) return;
     try {
-      await Promise.any(away);
+      await Promise.any(this.#members.map(({ away }) => away));
     } catch (error) {
       // Whoever asks next looks for them anew.
       for (const member of this.#members) delete member.away;
