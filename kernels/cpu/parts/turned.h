@@ -7,8 +7,7 @@
 // the first lines of the rows that a thread takes next while it ends those at hand. Rows of x lie side
 // by side as closely as there are, so packing them is little next to W.
 //
-// Sapphire Rapids, two hyperthreads, weights of Qwen2.5-VL-3B, GB/s of W at 1, 8 and 32 rows of x: 33, 31
-// and 25; with x in panels of 32 columns and without asking for the next rows 23, 23 and 17 to 23.
+// What it gives: `npm run bench -- decode`, in bench/README.md.
 #pragma once
 
 #include "kernel-entry.h"
@@ -59,9 +58,8 @@ static inline TurnedRows packTurned(const SaccadeLaunch& launch, const Source<Bf
   return {words, width};
 }
 
-// Two matrices of operands at a time: of those that a processor has, two hyperthreads share what is not
-// taken, and each load needs one. With four operands and four sums a step takes 154 ns where two
-// steps of this take 85.
+// Two matrices of operands and two of sums at a time: of those that a processor has, two hyperthreads
+// share what is not taken, and each load needs one.
 template <int TALL, int VECS>
 SACCADE_INLINE void turnedStep(const float* w, int64_t stride, const float* x, int64_t xStride) {
   static_assert(TALL == 1 || VECS == 1, "two matrices of sums");
