@@ -99,4 +99,21 @@ describe('nano', () => {
     expect(look.tokenCount).toBeLessThanOrEqual(overview.tokenCount);
     policy.dispose();
   });
+
+  it.each([
+    ['smolvlm', undefined, [4, 4]],
+    ['smolvlm', 112 * 112, [20, 20]],
+    ['idefics3', undefined, [4, 4]],
+    ['qwen2_5_vl', undefined, [16, 1]],
+    ['qwen2_5_vl', 56 * 56, [4, 1]],
+  ] as const)(
+    'has images as large as it is told, or as suits %s: %s',
+    async (name, area, tokens) => {
+      const given = { architecture: name, vocabulary: 320, maxPixels: area, ...size };
+      const settings = nano.settings.parse(given);
+      const policy = await nano.open(settings, { device, seed: 1, valueHead: false, corpus });
+      expect((await images(policy)).map(({ tokenCount }) => tokenCount)).toEqual(tokens);
+      policy.dispose();
+    },
+  );
 });

@@ -1,5 +1,5 @@
 /** A model of about a million parameters with random weights and a tokenizer of its own. */
-import { choice, count, type SettingsOf } from '@saccade/core/settings';
+import { choice, count, optionalCount, type SettingsOf } from '@saccade/core/settings';
 import { z } from 'zod';
 import { architectures } from '../architecture-registry.ts';
 import { defineModel, type ModelPlan } from '../model-unit.ts';
@@ -12,6 +12,9 @@ const width = (preset: number, about: string) =>
   count({ min: 4, max: 65_536, default: preset, unit: 'numbers', about });
 const number = (preset: number, unit: string, about: string) =>
   count({ min: 1, max: 1024, default: preset, unit, about });
+
+/** A 448-pixel side becomes 112: the overview of a table; a look at 28 pixels stays one token. */
+const OVERVIEW_PIXELS = 112 * 112;
 
 /** Those that see images: the tasks of a run have some. */
 const withVision = architectures.names.filter(canOpenOwn) as [string, ...string[]];
@@ -51,13 +54,13 @@ const fields = z.strictObject({
     unit: 'pixels',
     about: 'Smaller images are enlarged to this area.',
   }),
-  // A 448-pixel side becomes 112: the overview of a table; a look at 28 pixels stays one token.
-  maxPixels: count({
+  maxPixels: optionalCount({
     min: 28 * 28,
     max: 1 << 24,
-    default: 112 * 112,
     unit: 'pixels',
-    about: 'Larger images are shrunk to this area.',
+    about:
+      'Larger images are shrunk to this area; unset: 12544, or one tile where every image is ' +
+      'enlarged to the most tiles there are.',
   }),
   ...trainingFields,
 });
@@ -82,6 +85,7 @@ function planOf(settings: SettingsOf<typeof fields>, corpus: readonly string[]):
     architecture.model(architecture.nano(vocabSize, tokens, size));
   const { processor, tokens } = openOwnProcessor({
     ...{ architecture: name, corpus, vocabulary, minPixels, maxPixels },
+    fallbackPixels: OVERVIEW_PIXELS,
     configJson: (vocabSize, own, endOfTurn) => modelOf(vocabSize, own).configJson(endOfTurn),
   });
   const model = modelOf(processor.codec.vocabSize, tokens);

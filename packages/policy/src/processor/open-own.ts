@@ -10,7 +10,11 @@ import { TextCodec } from './text-codec.ts';
 import { trainTokenizer } from './train-tokenizer.ts';
 
 /** What a processor is made of. */
-export interface OwnProcessorOptions extends Omit<OwnImages, 'config'> {
+export interface OwnProcessorOptions extends Omit<OwnImages, 'config' | 'maxPixels'> {
+  /** Largest area that the model sees of an image, pixels; undefined: what suits the family. */
+  readonly maxPixels: number | undefined;
+  /** The same for families that any area suits. */
+  readonly fallbackPixels: number;
   /** The model's `model_type`. */
   readonly architecture: string;
   /** Texts that the tokenizer is trained on. */
@@ -36,7 +40,7 @@ export function openOwnProcessor(options: OwnProcessorOptions): {
   readonly processor: CheckpointProcessor;
   readonly tokens: SpecialTokens;
 } {
-  const { architecture, corpus, vocabulary, minPixels, maxPixels } = options;
+  const { architecture, corpus, vocabulary, minPixels } = options;
   const family = familyOfModel(architecture);
   const own = family?.own;
   if (family === undefined || own === undefined) {
@@ -48,6 +52,7 @@ export function openOwnProcessor(options: OwnProcessorOptions): {
   // The vision of a configuration depends on no token.
   const none = { imageToken: 0, videoToken: 0, visionStartToken: 0, visionEndToken: 0 };
   const config = new JsonFields(options.configJson(vocabulary, none, 0), 'config.json');
+  const maxPixels = options.maxPixels ?? own.maxPixels?.(config) ?? options.fallbackPixels;
   const images = { minPixels, maxPixels, config };
   const tokenizer = trainTokenizer(corpus, vocabulary, own.controlTokens(images));
   const codec = new TextCodec(tokenizer);

@@ -27,6 +27,8 @@ export interface OwnProcessor {
   /** Ends a turn. */
   readonly endOfTurn: string;
   readonly chatTemplate: string;
+  /** Largest area of images where none is given, pixels; absent where any area suits. */
+  maxPixels?(config: JsonFields): number;
   /** All control tokens, in the order of their ids. */
   controlTokens(images: OwnImages): readonly string[];
   /** Contents of `processor_config.json` and `preprocessor_config.json`. */

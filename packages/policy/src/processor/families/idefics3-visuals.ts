@@ -102,6 +102,8 @@ export function idefics3Own(
       video: video ?? IMAGE,
       endOfTurn: END_OF_TURN,
     }),
+    // Every image is enlarged to the longest side: with more tiles, a look at a detail has them all.
+    maxPixels: (config) => tileSideOf(config) ** 2,
     controlTokens(images) {
       const count = longestSideOf(images) / tileSideOf(images.config);
       const sides = Array.from({ length: count }, (_, i) => i + 1);
