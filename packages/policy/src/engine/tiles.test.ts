@@ -18,7 +18,11 @@ const PATCH = 14;
 const TILE_TOKENS = 4;
 const { imageToken, visionStartToken } = tinyProcessor.tokens;
 const size = { ...nanoSize, layers: 2, hidden: 32, visionLayers: 1, visionHidden: 16 };
-const model = idefics3.model(idefics3.nano(300, tinyProcessor.tokens, size));
+const config = idefics3.nano(300, tinyProcessor.tokens, size);
+const model = idefics3.model({
+  ...config,
+  vision: { ...config.vision, side: SIDE, patchSize: PATCH },
+});
 
 function tiledImage(grids: number, seed: number): ModelImage {
   const random = randomAt(seed, 'tiles');

@@ -101,9 +101,9 @@ describe('nano', () => {
   });
 
   it.each([
-    ['smolvlm', undefined, [4, 4]],
-    ['smolvlm', 112 * 112, [20, 20]],
-    ['idefics3', undefined, [4, 4]],
+    ['smolvlm', undefined, [16, 16]],
+    ['smolvlm', 112 * 112, [80, 80]],
+    ['idefics3', undefined, [16, 16]],
     ['qwen2_5_vl', undefined, [16, 1]],
     ['qwen2_5_vl', 56 * 56, [4, 1]],
   ] as const)(
