@@ -180,8 +180,11 @@ static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, 
       const float* panel = own ? own : b.data + j / PANEL * panelStride;
       if (own) packPanels<WORDS>(own, p.b, column + j, width, from + k, block);
       else fetchPart(p.a, source + block * p.a.depthStride, rows, ahead, j, j + width, columns);
-      multiplyRows<WORDS>(a, rows, width, wordsIn<WORDS>(block), {panel, panelStride, PANEL}, out + j,
-                          outStride, into, isDirect && bias ? bias + j : nullptr);
+      const float* next = nullptr;
+      if (!own && j + PANEL < columns) next = panel + panelStride;
+      else if (!own && ahead > 0) next = b.data + wordsIn<WORDS>(block) * PANEL;
+      multiplyRows<WORDS>(a, rows, width, wordsIn<WORDS>(block), {panel, panelStride, PANEL, next},
+                          out + j, outStride, into, isDirect && bias ? bias + j : nullptr);
     }
   }
   if (HAS_MATRICES && WORDS == Words::pairs) finishMatrices();

@@ -11,8 +11,9 @@
 namespace saccade {
 namespace SACCADE_ISA {
 
-// Depth that one chain of sums runs over, in words.
-constexpr int64_t DEPTH_BLOCK = 384;
+// Depth that one chain of sums runs over, in words. A panel of AVX2 and a tile's rows must stay in an L1
+// of 32 KiB: 384 words of both are 33 KiB, so each tile would read the panel from L2 again.
+constexpr int64_t DEPTH_BLOCK = LANES == 8 ? 256 : 384;
 // Rows of A one item works on: 112 × 384 words are 168 KiB, a part of L2.
 constexpr int64_t ROW_BLOCK = TILE_ROWS * (112 / TILE_ROWS);
 
@@ -27,18 +28,21 @@ struct Source {
 
 // Rows that lie a multiple of 2 KiB apart fall into the same few cache sets; copies do not. Where a set
 // holds nearly a tile of them (12 lines on Zen 5), lower tiles read them as they lie: linear-logprob of
-// 128 rows and D 2048 is then 1.17 times as fast, of 16 rows 1.5, a product of 2048³ 1.01.
+// 128 rows and D 2048 is then 1.17 times as fast, of 16 rows 1.5, a product of 2048³ 1.01. A panel that
+// is to stay in L1 needs ways of its own; that of AVX-512 is too large for it.
 constexpr int64_t COPY_STRIDE = DEPTH_BLOCK + LANES;
 SACCADE_INLINE bool collides(int64_t stride) { return stride % 512 == 0; }
 
 SACCADE_INLINE int64_t rowsOfOneSet() {
 #if defined(_SC_LEVEL1_DCACHE_ASSOC)
   static const int64_t ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC);
-  return smaller(TILE_ROWS, ways - 1);  // one for what streams by
+  return ways - 1;  // one for what streams by
 #else
   return 0;
 #endif
 }
+// Ways of 4 KiB that a panel fills.
+constexpr int64_t PANEL_WAYS = DEPTH_BLOCK * PANEL * (int64_t)sizeof(float) / 4096;
 
 // Words of workspace one worker needs for the rows of A, in either order.
 constexpr int64_t ACROSS_STRIDE = (ROW_BLOCK + LANES - 1) / LANES * LANES;
@@ -89,8 +93,8 @@ static inline RowsOfA rowsOfA(const Source<Stored>& a, const Stored* source, int
   const float* words = rowsInPlace<WORDS>(source, a.stride, depth);
   const int64_t stride = wordsIn<WORDS>(a.stride);
   if (words && (!collides(stride) || rows <= 4)) return {words, stride, false};
-  if (words && rowsOfOneSet() >= smaller(TILE_ROWS, 10)) {
-    return {words, stride, false, rowsOfOneSet()};
+  if (words && rowsOfOneSet() >= smaller(TILE_ROWS + PANEL_WAYS, 10)) {
+    return {words, stride, false, smaller(TILE_ROWS, rowsOfOneSet())};
   }
   copyRows<WORDS>(copy, COPY_STRIDE, source, a.stride, rows, depth);
   return {copy, COPY_STRIDE, false};

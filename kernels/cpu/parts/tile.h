@@ -53,6 +53,8 @@ struct Panels {
   const float* data;
   int64_t panelStride;
   int64_t depthStride;
+  // A panel that is read next, asked for along with the last one; null for none.
+  const float* next = nullptr;
 };
 
 #if defined(__AMX_BF16__)
@@ -109,6 +111,10 @@ void finishMatrices();
 SACCADE_INLINE void finishMatrices() {}
 #endif
 
+// A panel that comes from beyond L2 would hold up the first tile that reads it. Zen 5, AVX2, products
+// with a depth and width of 1024 and 2048, in turns: 1.02 to 1.15 times as fast.
+constexpr bool FETCHES_PANELS = LANES == 8;
+
 // C[rows, columns] from A[rows, depth] and B[depth, columns]. `stride` is A's other stride: between
 // rows for contiguousDepth, between depths for contiguousRows. Columns beyond `columns` are neither
 // read from C nor written. Tiles have at most `tileRows` rows.
@@ -139,8 +145,13 @@ static inline void multiplyPanels(int64_t rows, int64_t columns, int64_t depth, 
 #endif
     // Tiles of about the same height: a low one at the end would wait for its own loads.
     int64_t tiles = divideUp(rows, tileRows);
-    for (int64_t i = 0, count; i < rows; i += count, tiles--) {
+    const bool fetches = FETCHES_PANELS && b.next && j + PANEL >= columns;
+    const int64_t fetchedEach = fetches ? divideUp(depth, tiles) : 0;
+    for (int64_t i = 0, count, k = 0; i < rows; i += count, tiles--) {
       count = divideUp(rows - i, tiles);
+      for (const int64_t end = smaller(depth, k + fetchedEach); k < end; k++) {
+        prefetch(b.next + k * b.depthStride);
+      }
       const TileFunction tile = tileFor(count, vecs, LAYOUT, WORDS);
       const float* block = a + (LAYOUT == Rows::contiguousDepth ? i * stride : i);
       tile(depth, block, stride, panel, b.depthStride, c + i * cStride + j, cStride, width, into,
