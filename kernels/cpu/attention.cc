@@ -22,10 +22,13 @@ struct ForwardTask {
   Stored* out;
   float* lse;
 
-  KeyBlock block(int64_t b, int64_t g) const {
-    const float* keys =
-        packed + (b * shape.G + g) * (acrossFloats(shape.D) + alongFloats(shape.D));
-    return {keys, keys + acrossFloats(shape.D)};
+  // Block b, after which comes block `next`, or none where that is negative.
+  KeyBlock block(int64_t b, int64_t next, int64_t g) const {
+    const int64_t across = acrossFloats(shape.D), all = across + alongFloats(shape.D);
+    const float* keys = packed + (b * shape.G + g) * all;
+    if (!FETCHES_PANELS || next < 0) return {keys, keys + across};
+    const float* following = packed + (next * shape.G + g) * all;
+    return {keys, keys + across, following, following + all};
   }
 
   void loadRows(const AttendSpace& space, const Chunk& chunk, int64_t g) const {
@@ -67,8 +70,9 @@ struct ForwardTask {
         first = smaller(first, i * ratio);
         end = (i + 1) * ratio;
       }
+      const int64_t next = (place + 1) * KEYS < keys ? blocks.onPath(s, place + 1) : -1;
       attendBlock(end - first, space.queries + first * padded, shape.D,
-                  block(blocks.onPath(s, place), g), fromRow(space.state, first, padded),
+                  block(blocks.onPath(s, place), next, g), fromRow(space.state, first, padded),
                   space.scores, space.sights + first);
     }
     storeRows(space, chunk, g);

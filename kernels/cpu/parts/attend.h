@@ -176,6 +176,15 @@ struct KeyBlock {
   // Packed across, and along.
   const float* keys;
   const float* values;
+  // What is read after it, asked for meanwhile: [next, nextEnd).
+  const float* next = nullptr;
+  const float* nextEnd = nullptr;
+
+  // Asks for the part [done, toDo) / all of what comes next.
+  void fetchNext(int64_t done, int64_t toDo, int64_t all) const {
+    const int64_t lines = (nextEnd - next) / 16;
+    for (int64_t i = done * lines / all; i < toDo * lines / all; i++) prefetch(next + 16 * i);
+  }
 };
 
 // The keys of a block that each of up to QUERY_ROWS rows sees, and the union for each tile.
@@ -223,8 +232,12 @@ static inline void addAlong(int64_t rows, const float* weights, int64_t padded,
 }
 
 // Rows that pass through a block together. Those of a small head go two tiles at a time, with all
-// they touch in L1; a large head's block fills L1 alone, and many rows share its panels.
-SACCADE_INLINE int64_t passRows(int64_t D) { return D <= 48 ? 2 * TILE_ROWS : QUERY_ROWS; }
+// they touch in L1; a large head's block fills L1 alone, and many rows share its panels. AVX2's tiles
+// are so low that rows of any head fit L1, and a panel streams by better than they do: Zen 5, 1024
+// tokens, D 128, causal or not, in turns 1.04 to 1.13 times as fast.
+SACCADE_INLINE int64_t passRows(int64_t D) {
+  return LANES == 8 || D <= 48 ? 2 * TILE_ROWS : QUERY_ROWS;
+}
 
 // Rows of `queries` ([rows][padded], scaled) meet one block, of which row r sees sights[r], at
 // least one key. `scores`: [QUERY_ROWS][KEYS].
@@ -235,6 +248,7 @@ static inline void attendBlock(int64_t rows, const float* queries, int64_t D, co
     const int64_t count = smaller(most, rows - first);
     const RowState own = fromRow(state, first, padded);
     const Look look(sights + first, count);
+    block.fetchNext(first, first + count, rows);
     multiplyAcross(count, queries + first * padded, padded, D, block.keys, scores, look);
     for (int64_t i = 0; i < count; i += TILE_ROWS) {
       weighRows(smaller(TILE_ROWS, count - i), scores + i * KEYS, look.sights + i,
