@@ -2,7 +2,8 @@
 //
 // Packing pays where many rows meet a block; the heads of one token are too few. Keys are
 // transposed in registers and meet the queries at once, with the chain over D of the packed path,
-// and values are rows already. So the bits are those of attendBlock.
+// and values are rows already. So the bits are those of attendBlock. AVX2 has too few registers to
+// transpose in; it takes keys as broadcasts and turns the queries instead.
 #pragma once
 
 #include "attend.h"
