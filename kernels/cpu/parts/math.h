@@ -21,8 +21,8 @@ SACCADE_INLINE Vec twoToThe(Vec shifted) {
   return (Vec)(((WordVec)shifted << 23) + (127u << 23));
 }
 
-// eˣ: 0 below −87.3 (no subnormals), ∞ above 88.37, NaN for NaN. Relative error below 1e-7.
-SACCADE_INLINE Vec exponential(Vec x) {
+// eˣ for x ≤ 88: 0 below −87.3 (no subnormals), NaN for NaN. Relative error below 1e-7.
+SACCADE_INLINE Vec exponentialBelow(Vec x) {
   const Vec shifted = fma(x, splat(1.44269504088896341f), splat(ROUNDER));
   const Vec n = shifted - splat(ROUNDER);
   Vec r = fma(n, splat(-LN2_HIGH), x);
@@ -35,9 +35,12 @@ SACCADE_INLINE Vec exponential(Vec x) {
   p = fma(p, r, splat(4.999999348e-1f));
   p = fma(p, r, splat(1.0f));
   p = fma(p, r, splat(1.0f));
-  Vec y = p * twoToThe(shifted);
-  y = selectGreater(splat(-87.3f), x, Vec{}, y);
-  return selectGreater(x, splat(88.37f), splat(__builtin_inff()), y);
+  return selectGreater(splat(-87.3f), x, Vec{}, p * twoToThe(shifted));
+}
+
+// The same for any x: ∞ above 88.37.
+SACCADE_INLINE Vec exponential(Vec x) {
+  return selectGreater(x, splat(88.37f), splat(__builtin_inff()), exponentialBelow(x));
 }
 
 // 2ˣ for x ≤ 100, as weights of a softmax need it: 0 below −126 (no subnormals), NaN for NaN.

@@ -58,20 +58,29 @@ struct FoldState {
 };
 
 static inline FoldPart foldLogits(const float* z, int64_t count) {
+  // Whole vectors need no choice of lanes.
+  const int64_t whole = count / LANES * LANES, rest = count - whole;
+  const Vec inside = splat((float)rest);
   Vec most = splat(-__builtin_inff());
-  forLanes(count, [&](int64_t j, int64_t width) {
-    const Vec v = loadWidth(z + j, width);
-    most = maximum(most, selectGreater(splat((float)width), laneIndex(), v, most));
-  });
+  for (int64_t j = 0; j < whole; j += LANES) most = maximum(most, load(z + j));
+  if (rest > 0) {
+    const Vec v = loadFirst(z + whole, rest);
+    most = maximum(most, selectGreater(inside, laneIndex(), v, most));
+  }
   const float highest = maxLanes(most);
   Vec sum{}, weighted{};
-  forLanes(count, [&](int64_t j, int64_t width) {
-    const Vec shifted = loadWidth(z + j, width) - splat(highest);
-    const Vec p = exponential(shifted);
-    const Vec inside = splat((float)width);
+  for (int64_t j = 0; j < whole; j += LANES) {
+    const Vec shifted = load(z + j) - splat(highest);
+    const Vec p = exponentialBelow(shifted);
+    sum = sum + p;
+    weighted = weighted + p * shifted;
+  }
+  if (rest > 0) {
+    const Vec shifted = loadFirst(z + whole, rest) - splat(highest);
+    const Vec p = exponentialBelow(shifted);
     sum = sum + selectGreater(inside, laneIndex(), p, Vec{});
     weighted = weighted + selectGreater(inside, laneIndex(), p * shifted, Vec{});
-  });
+  }
   return {highest, sumLanes(sum), sumLanes(weighted)};
 }
 
@@ -126,8 +135,13 @@ static inline void turnedLogits(const Vocabulary<Stored>& p, const float* panels
       const Stored* following = isLast ? p.weight + (first + entry + entries) * p.D : source + depth;
       for (int64_t j = 0; j < rows; j += PANEL) {
         fetchPart(head, following, next, ahead, j, smaller(j + PANEL, rows), rows);
+        // The next panel, or the first of the following depths.
+        const float* panel = block + j / PANEL * p.panelWords();
+        const float* panelNext = j + PANEL < rows
+                                     ? panel + p.panelWords()
+                                     : columns + (isLast ? 0 : wordsIn<WORDS>(k + depth) * PANEL);
         multiplyRows<WORDS>(a, entries, smaller(PANEL, rows - j), wordsIn<WORDS>(depth),
-                            {block + j / PANEL * p.panelWords(), p.panelWords(), PANEL},
+                            {panel, p.panelWords(), PANEL, panelNext},
                             z + entry * zStride + j, zStride,
                             k > 0 ? Into::add : Into::overwrite);
       }
@@ -202,8 +216,17 @@ static inline void forLogits(const SaccadeLaunch& launch, const Vocabulary<Store
       const int64_t width = smaller(LANES, rows - r);
       for (int64_t j = 0; j < count; j += LANES) {
         Vec square[LANES];
+        const float* corner = across + j * FOLD_ROWS + r;
+        if (width == LANES && j + LANES <= count) {
+          for (int64_t i = 0; i < LANES; i++) square[i] = load(corner + i * FOLD_ROWS);
+          transpose(square);
+          for (int64_t i = 0; i < LANES; i++) {
+            store(z + i * STRIDE + j, square[i] * splat(p.inverseTemperature));
+          }
+          continue;
+        }
         for (int64_t i = 0; i < LANES; i++) {
-          square[i] = i < count - j ? loadWidth(across + (j + i) * FOLD_ROWS + r, width) : Vec{};
+          square[i] = i < count - j ? loadWidth(corner + i * FOLD_ROWS, width) : Vec{};
         }
         transpose(square);
         for (int64_t i = 0; i < width; i++) {
