@@ -9,3 +9,4 @@ export { sftSettings } from './settings/sft.ts';
 export { coldStart } from './sft.ts';
 export { reinforceStreaming } from './streaming.ts';
 export { unlessStopped } from './unless-stopped.ts';
+export { type MeteredWork, type ProcessUsage, WorkMeter } from './work-meter.ts';

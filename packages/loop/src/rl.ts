@@ -8,6 +8,7 @@ import type { ScheduleCommand } from '@saccade/schedulers';
 import { afterStep } from './after-step.ts';
 import { takesBaseline } from './baseline.ts';
 import { nothingScored, stuckScheduler } from './loop-errors.ts';
+import { meteredSampler, publish } from './metered.ts';
 import { learnOptions, noteLearned, type Run, updatesDone } from './run.ts';
 import { stepRow } from './step-row.ts';
 import { readSchedule, writeSchedule } from './stored-schedule.ts';
@@ -64,20 +65,28 @@ async function openSchedule(run: Run): Promise<Schedule> {
 }
 
 async function step(run: Run, schedule: Schedule): Promise<Record<string, number>> {
+  const { work } = run.parts;
+  // An evaluation before the step counts for none.
+  work?.take();
+  const endRollout = work?.phase('rollout');
   const [scheduled, rolloutSeconds] = await timed(() =>
     stage('rollout', () => gather(run, schedule)),
   );
+  const rolledOut = { ...work?.take(), ...endRollout?.() };
+  const endLearning = work?.phase('learn');
   const { commands } = scheduled;
   const trained = commands.flatMap((c) => (c.kind === 'trainOn' ? c.trajectories : []));
   const [learned, learnSeconds] = await timed(() =>
     stage('learning', () => run.learner.learn(trained, updatesDone(run), learnOptions(run))),
   );
+  const used = { ...rolledOut, ...endLearning?.() };
   const metrics = noteLearned(run, learned);
   run.state = { ...run.state, rlSteps: run.state.rlSteps + 1 };
   const record = { ...scheduled, trained, learned: metrics };
   const row = await stage('metrics', () => stepRow(run, record), { rest: 'metrics' });
   return {
     ...row,
+    ...used,
     'time/rollout': rolloutSeconds,
     'time/learn': learnSeconds,
   };
@@ -156,8 +165,8 @@ async function rollOut(
 ): Promise<readonly ScoredGroupResult[]> {
   const { config, parts, state } = run;
   const { rl, rollout } = config;
-  await parts.syncSampler();
-  const { groups } = await runRollouts(parts.sampler, parts.makeEnv, tasks, {
+  await publish(run);
+  const { groups } = await runRollouts(meteredSampler(parts), parts.makeEnv, tasks, {
     groupSize: rl.groupSize,
     greedyBaseline: takesBaseline(parts.algorithm),
     seed: config.seed,

@@ -11,6 +11,7 @@ import type { Scheduler, SchedulerKind } from '@saccade/schedulers';
 import type { CheckpointSettings } from './settings/checkpoint.ts';
 import type { RlSettings } from './settings/rl.ts';
 import type { SftSettings } from './settings/sft.ts';
+import type { WorkMeter } from './work-meter.ts';
 
 /** The settings of a run that its loops read. */
 export interface RunSections {
@@ -44,6 +45,8 @@ export interface RunParts extends EvaluatedParts {
   readonly sftOptimizer: StageOptimizer;
   readonly schedulerKind: SchedulerKind;
   readonly scheduler: Scheduler;
+  /** Counts the work of each step; absent: nothing of it is logged. */
+  readonly work?: WorkMeter;
   /** Seconds after which a streaming scheduler cancels a task; absent: never. */
   readonly taskDeadlineSeconds?: number;
 }

@@ -8,6 +8,7 @@ import { FreeRunning } from './free-running.ts';
 import type { FlightListener, StoredFlight } from './in-flight.ts';
 import { Lockstep } from './lockstep.ts';
 import { nothingScored, stuckScheduler } from './loop-errors.ts';
+import { meteredSampler, publish } from './metered.ts';
 import { learnOptions, noteLearned, type Run, updatesDone } from './run.ts';
 import { stalenessMetrics } from './staleness-metrics.ts';
 import { stepRow } from './step-row.ts';
@@ -37,7 +38,7 @@ export async function reinforceStreaming(run: Run, observe?: GroupObserver): Pro
   const stream = new Stream(run, stored && { ...stored.more, state: stored.state }, observe);
   run.saveSchedule = (directory) => stream.save(directory);
   try {
-    await run.parts.syncSampler();
+    await publish(run);
     if (stored) await stream.resume(stored.more, stored.find);
     await (run.config.rl.deterministic ? stream.runInLockstep() : stream.runFreely());
   } finally {
@@ -73,6 +74,8 @@ class Stream implements FlightListener {
   #isPublishDue: boolean;
   #batch: readonly AdvantagedTrajectory[] | undefined;
   #window = emptyWindow();
+  /** Ends the count of what the process uses in the present step. */
+  #endPhase: (() => Record<string, number>) | undefined;
   #isPumping = false;
   #emptySince: number | undefined;
   #clock: ReturnType<typeof setInterval> | undefined;
@@ -89,12 +92,13 @@ class Stream implements FlightListener {
     this.#observe = observe;
     const { repeatsTasks = false } = parts.schedulerKind;
     this.#tasks = new TrainingTasks(run, repeatsTasks, stored?.known);
-    this.#versions = new StepVersions(parts.sampler);
+    this.#versions = new StepVersions(meteredSampler(parts));
     this.#state = stored?.state ?? parts.scheduler.init();
     this.#version = stored?.version ?? 0;
     this.#isPublishDue = stored?.isPublishDue ?? false;
     this.#ready = new Set(stored?.ready);
     this.#clockStart = performance.now() - 1000 * (stored?.clockSeconds ?? 0);
+    this.#endPhase = parts.work?.phase('step');
     this.#versions.begin(this.#version);
     const options = { run, policy: this.#versions.sampler, tasks: this.#tasks, listener: this };
     this.#flight = config.rl.deterministic ? new Lockstep(options) : new FreeRunning(options);
@@ -267,12 +271,14 @@ class Stream implements FlightListener {
     if (nothing !== undefined) throw nothing;
     const idleSeconds = window.idleSeconds + this.#endIdleness();
     const seconds = secondsSince(window.startedAt);
+    const used = { ...run.parts.work?.take(), ...this.#endPhase?.() };
+    this.#endPhase = run.parts.work?.phase('step');
     this.#window = emptyWindow();
     this.#batch = undefined;
     const ages = stalenessMetrics(batch, this.#version, run.parts.scheduler.maxStaleness);
     if (batch.length > 0) {
       this.#version++;
-      await run.parts.syncSampler();
+      await publish(run);
       this.#versions.begin(this.#version);
       this.#isPublishDue = true;
     }
@@ -281,6 +287,7 @@ class Stream implements FlightListener {
     const row = {
       ...(await stepRow(run, { commands, results, tasks, trained: batch, learned })),
       ...ages,
+      ...used,
       'queue/ready': this.#ready.size,
       'queue/in_flight': this.#flight.trajectoryCount,
       'time/wait_for_rollouts': window.waitedSeconds,

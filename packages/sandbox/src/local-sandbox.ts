@@ -5,6 +5,7 @@ import { type Guarantees, guaranteesOf, type IsolationReport } from './guarantee
 import type { Limits } from './limits.ts';
 import { Permits } from './permits.ts';
 import type { PythonSession } from './python-session.ts';
+import { treeProcessorSeconds } from './process-tree.ts';
 import type { LinkOptions, ServerLink } from './server-link.ts';
 import type { Servers } from './server-pool.ts';
 import type { Sandbox, Session, SessionOptions } from './session.ts';
@@ -121,6 +122,10 @@ export class LocalSandbox implements Sandbox {
       restarts,
       recycled,
     };
+  }
+
+  processorSeconds(): number | undefined {
+    return treeProcessorSeconds(this.serverPids);
   }
 
   async open(options: SessionOptions = {}): Promise<Session> {

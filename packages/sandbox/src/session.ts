@@ -165,5 +165,10 @@ export interface Sandbox {
     readonly started: number;
     readonly executions: number;
   };
+  /**
+   * Seconds that its processes have been on processors, those that have ended included. Absent, or
+   * undefined, where that is not known.
+   */
+  processorSeconds?(): number | undefined;
   dispose(): Promise<void>;
 }

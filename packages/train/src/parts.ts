@@ -10,6 +10,7 @@ import {
   type RunParts,
   type StageOptimizer,
   takesBaseline,
+  WorkMeter,
 } from '@saccade/loop';
 import { type Device, openDevice, tracedBackend } from '@saccade/ops';
 import { type FixedPolicy, isTruncated, type TrainedPolicy } from '@saccade/policy';
@@ -27,6 +28,7 @@ import type { InFlightLimits, Scheduler } from '@saccade/schedulers';
 import { hubOf } from './hub.ts';
 import { openPolicyIn } from './open-policy-in.ts';
 import { type OpenOptions, openPlayground, type Playground } from './playground.ts';
+import { processUsage } from './process-usage.ts';
 import { protocolOf } from './protocol-of.ts';
 import type { ResolvedRun } from './run-config.ts';
 import { algorithmGroup, rewardTermsOf, scoringOf } from './scoring.ts';
@@ -194,7 +196,8 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
   const device = await openRunDevice(run);
   let playground: Playground | undefined;
   try {
-    playground = await openPlayground(run, options);
+    const work = new WorkMeter(() => processUsage(playground?.sandbox));
+    playground = await openPlayground(run, { ...options, work });
     const { protocol } = playground;
     const policy = await required(units.model).open(settingsOf(config.model), {
       device,
@@ -220,6 +223,7 @@ export async function openParts(run: ResolvedRun, options: OpenOptions): Promise
       policy,
       sampler,
       syncSampler: sync,
+      work,
       // The sampler's: an engine is sent the bytes of the images that its own processor has seen.
       images: new ModelImages(sampler.processor),
       ...played,

@@ -7,11 +7,12 @@ import {
   type TaskSet,
   type TaskSetContext,
 } from '@saccade/gym';
-import type { RunParts } from '@saccade/loop';
+import type { RunParts, WorkMeter } from '@saccade/loop';
 import { type MakeEnv, withSlowTools } from '@saccade/rollout';
 import type { Sandbox } from '@saccade/sandbox';
 import { type OpenTools, openTools } from '@saccade/tools';
 import { hubOf } from './hub.ts';
+import { meteredSandbox } from './metered-sandbox.ts';
 import { chosenTools, protocolOf, protocolWith } from './protocol-of.ts';
 import type { ResolvedRun } from './run-config.ts';
 import { secret } from './secret.ts';
@@ -79,13 +80,15 @@ export async function openSandboxOf(
 /**
  * Opens the sandbox, the task set and the environments of a run.
  *
- * @param options `sandbox`: one that is open already, and stays open; `adapt`: changes the protocol
+ * @param options `sandbox`: one that is open already, and stays open; `adapt`: changes the protocol;
+ *   `work`: counts what environments of training use
  */
 export async function openPlayground(
   run: ResolvedRun,
   options: Pick<OpenOptions, 'python' | 'onEvent'> & {
     readonly sandbox?: Sandbox;
     readonly adapt?: (protocol: Protocol) => Protocol;
+    readonly work?: WorkMeter;
   },
 ): Promise<Playground> {
   const { config } = run;
@@ -103,18 +106,20 @@ export async function openPlayground(
     const hub = { ...hubOf(process.env), onEvent };
     const taskSet = await openTaskSet(run, { sandbox, hub, onEvent });
     const { slowShare: share, slowSeconds: seconds } = config.rollout;
-    const envMaker = (budgets: Protocol['budgets']): MakeEnv => {
+    const envMaker = (budgets: Protocol['budgets'], used: Sandbox): MakeEnv => {
       return () => {
-        const env = createToolEnv({ protocol, sandbox, budgets });
+        const env = createToolEnv({ protocol, sandbox: used, budgets });
         return share > 0 ? withSlowTools(env, { seed: config.seed, share, seconds }) : env;
       };
     };
+    const { work } = options;
+    const counted = work === undefined ? sandbox : meteredSandbox(sandbox, work);
     return {
       sandbox,
       taskSet: inEpochs(taskSet, config.seed),
       protocol,
-      makeEnv: envMaker(protocol.budgets),
-      makeEvaluationEnv: envMaker(protocol.evaluationBudgets ?? protocol.budgets),
+      makeEnv: envMaker(protocol.budgets, counted),
+      makeEvaluationEnv: envMaker(protocol.evaluationBudgets ?? protocol.budgets, sandbox),
       async dispose() {
         await taskSet.dispose?.();
         await tools?.dispose();

@@ -95,6 +95,27 @@ export const rollouts: readonly Metric[] = [
     ['failed/ratio', 'share', 'Trajectories without a reward because infrastructure failed.'],
     ['failed/<boundary>', 'trajectories', 'Trajectories that failed at one boundary.'],
   ]),
+  ...metricsOf({ source: 'packages/loop/src/work-meter.ts', stages: rl }, [
+    ['time/publish', 'seconds', 'Time in which new weights were given to the engine, within the step.'],
+    ['engine/requests', 'requests', 'Requests that were answered in the step.'],
+    ['engine/request_seconds', 'seconds', 'Mean time from a request to its answer.'],
+    ['sandbox/sessions', 'sessions', 'Sandbox sessions that rollouts of the step opened.'],
+    ['sandbox/open_seconds', 'seconds', 'Mean time until a session was open, waiting included.'],
+    ['sandbox/executions', 'executions', 'Executions of code that ended in the step.'],
+    ['sandbox/execution_seconds', 'seconds', 'Mean time of an execution, waiting left out.'],
+    ['sandbox/processor_seconds', 'seconds', 'Mean time of an execution on a processor.'],
+    [
+      'main_thread/<phase>',
+      'seconds',
+      'Time in which JavaScript ran: in rollout, in learn, or in a step that does both.',
+    ],
+    ['processors/<phase>', 'seconds', 'Processor time of all threads of the process in a phase.'],
+    [
+      'sandbox/processors/<phase>',
+      'seconds',
+      'Processor time of all processes of the sandbox in a phase.',
+    ],
+  ]),
   ...metricsOf({ source: 'packages/loop/src/staleness-metrics.ts', stages: rl }, [
     ['staleness/mean', 'batches', 'Mean age of the trained trajectories since they were sampled.'],
     ['staleness/max', 'batches', 'Largest age of a trained trajectory.'],
