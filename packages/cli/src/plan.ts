@@ -1,13 +1,12 @@
 /** `saccade plan`: what a cluster of some size would give, simulated from measured costs. */
 import { existsSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { ConfigError } from '@saccade/core';
 import {
   type CostDocument,
-  calibrateOpening,
+  calibrateMain,
   drawPlanPage,
-  type MeasuredEngine,
-  measureEngine,
   mergeCosts,
   planCluster,
   planRows,
@@ -16,13 +15,10 @@ import {
   readRunCosts,
   setCost,
 } from '@saccade/planner';
-import { ModelImages } from '@saccade/rollout';
-import { listTrajectorySets, readTrajectorySet } from '@saccade/run-store';
-import { openBackend, openPolicyIn, type Setting } from '@saccade/train';
+import type { Setting } from '@saccade/train';
 import { printJson } from './json.ts';
-import { policyOf } from './serve-policy.ts';
+import { measureRun } from './measure-run.ts';
 import { printTable } from './table.ts';
-import { terminalProgress } from './terminal-progress.ts';
 
 export interface PlanFlags {
   readonly costs?: string;
@@ -31,6 +27,8 @@ export interface PlanFlags {
   readonly steps: number;
   readonly seed: number;
   readonly backend: string;
+  /** Address of an engine elsewhere that serves the run's policy. */
+  readonly engine?: string;
   readonly out?: string;
   readonly json?: boolean;
 }
@@ -68,8 +66,36 @@ async function readDocument(run: string | undefined, flags: PlanFlags): Promise<
   if ('engine' in fields && 'decode' in Object(fields.engine)) {
     return readCosts(mergeCosts(recorded.fields, fields), { groups, assumptions });
   }
-  const engine = await measureRun(resolve(run), flags.backend);
-  const own = { engine: { ...engine, heldPasses: 64 } };
+  const { learning, rollout, engineUrl } = recorded;
+  const measured = await measureRun(resolve(run), {
+    backend: flags.backend,
+    engineUrl: flags.engine ?? engineUrl,
+  });
+  const { engine, requests, learner } = measured;
+  const mainCosts = requests && { main: { secondsPerRequest: requests.secondsPerRequest } };
+  const own = {
+    engine: {
+      ...engine,
+      heldPasses: 64,
+      ...(requests && { requestSeconds: requests.requestSeconds }),
+    },
+    machine: { processors: availableParallelism() },
+    // The run says how long learning took, the measurement how much longer it takes for more tokens.
+    ...(learning && {
+      learner: {
+        secondsPerToken: Math.min(learner.secondsPerToken, learning.seconds / learning.tokens),
+        secondsPerStep: Math.max(0, learning.seconds - learner.secondsPerToken * learning.tokens),
+      },
+    }),
+  };
+  const elsewhere = {
+    ...mainCosts,
+    ...(requests && {
+      publish: { seconds: requests.publishSeconds },
+      // What an engine elsewhere sampled is scored again where rollouts and learning take turns.
+      learner: { rescoreSecondsPerToken: learner.scoreSecondsPerToken },
+    }),
+  };
   const document = (over: object) =>
     readCosts(mergeCosts(mergeCosts(recorded.fields, own), { ...over }), {
       groups,
@@ -78,46 +104,15 @@ async function readDocument(run: string | undefined, flags: PlanFlags): Promise<
         'The engine was measured on this machine, with the run’s newest checkpoint.',
       ],
     });
-  // Of the run as it was, before anything of it is changed.
-  if (!('learner' in recorded.fields)) return document(fields);
-  const { costs, assumptions: found } = calibrateOpening(document({}), recorded.stepSeconds);
-  const planned = document(mergeCosts({ tools: costs.tools }, fields));
-  return { ...planned, assumptions: found };
-}
-
-/** Sequences at a time that are measured, and tokens of each. */
-const SEQUENCES = [1, 4, 16, 64, 128];
-const TOKENS = 16;
-const PROMPTS = 16;
-
-/** The speed of a run's policy on this machine, with prompts of its recorded trajectories. */
-async function measureRun(run: string, backend: string): Promise<MeasuredEngine> {
-  const onEvent = terminalProgress({ stream: process.stderr });
-  onEvent({
-    kind: 'warning',
-    message: 'Measuring the engine; --costs can give its speed instead.',
-  });
-  const device = await openBackend(backend);
-  try {
-    const policy = await openPolicyIn(policyOf(run, onEvent), device, onEvent);
-    const images = new ModelImages(policy.processor);
-    const names = listTrajectorySets(run).value.filter((name) => name.startsWith('step-'));
-    const rows = names.flatMap((name) => readTrajectorySet(run, name).value);
-    const seen = new Map(rows.map((row) => [row.trajectory.taskId, row]));
-    const prompts = await Promise.all(
-      [...seen.values()].slice(0, PROMPTS).map(async (row) => {
-        const { value } = await row.load();
-        const prompt = value.segments[0];
-        const prepared = await Promise.all(
-          (prompt?.images ?? []).map((image) => images.prepareRecorded(image)),
-        );
-        return { tokens: prompt?.tokens ?? Int32Array.of(1), images: prepared };
-      }),
-    );
-    const measured = await measureEngine(policy, prompts, { sequences: SEQUENCES, tokens: TOKENS });
-    policy.dispose();
-    return measured;
-  } finally {
-    device.dispose();
+  if (engineUrl === undefined && rollout !== undefined && 'learner' in recorded.fields) {
+    // Of the run as it was, before anything of it is changed.
+    const { costs, assumptions: found } = calibrateMain(document({}), rollout);
+    const main = { main: { secondsPerTurn: costs.main.secondsPerTurn } };
+    const planned = document(mergeCosts(mergeCosts(main, elsewhere), fields));
+    return { ...planned, assumptions: found };
   }
+  // The main process of a run whose engine is elsewhere does nothing else in its rollouts.
+  const perTurn = rollout && rollout.requests > 0 ? rollout.processorSeconds / rollout.requests : 0;
+  const main = { main: { secondsPerTurn: perTurn } };
+  return document(mergeCosts(mergeCosts(main, elsewhere), fields));
 }

@@ -5,13 +5,14 @@ import { countDrops, type Scheduler, type SchedulerOptions } from '@saccade/sche
 import { Agenda } from './agenda.ts';
 import { checkSimulation } from './check-simulation.ts';
 import { decodeSpeed } from './decode-table.ts';
-import { type Shares, sharesOf } from './device-shares.ts';
 import { Engine } from './engine.ts';
 import { Flight, type FlightListener, type FlightTask } from './flight.ts';
 import { learnSeconds } from './learner-cost.ts';
 import { LearnerDevice } from './learner-device.ts';
+import { type MachineCosts, speedsOf } from './machine.ts';
 import { meanReport } from './mean-report.ts';
 import { packedTokens } from './packed-tokens.ts';
+import { PacedClock } from './paced-clock.ts';
 import { Pool } from './pool.ts';
 import type { ClusterReport, ClusterSimulation } from './simulation.ts';
 import { TimeAverage } from './time-average.ts';
@@ -45,11 +46,15 @@ class Cluster implements FlightListener {
   readonly #engines: readonly Engine[];
   readonly #learner: LearnerDevice;
   readonly #tools: Pool;
+  readonly #openings: Pool;
+  readonly #main: Pool;
+  readonly #sandboxClock: PacedClock;
+  readonly #mainClock: PacedClock;
+  readonly #machine: MachineCosts;
   readonly #rewards: Pool;
   readonly #flight: Flight;
   readonly #scheduler: Scheduler;
   readonly #isStreaming: boolean;
-  readonly #shares: Shares;
   readonly #publishing: TimeAverage;
   readonly #inbox: ScheduleEvent[] = [];
   #state: unknown;
@@ -61,6 +66,8 @@ class Cluster implements FlightListener {
   #batch: readonly AdvantagedTrajectory[] | undefined;
   #isWaiting = false;
   #isPumping = false;
+  #isDividing = false;
+  #isDivideDue = false;
   /** Of a round of a scheduler that does not stream: tasks in order, and those that ended. */
   #round: Round | undefined;
   #ended: ClusterReport | undefined;
@@ -81,9 +88,22 @@ class Cluster implements FlightListener {
     const parts = { ...own, decodeSpeed: decodeSpeed(own.decode) };
     this.#engines = Array.from({ length: size.engines }, () => new Engine(this.#agenda, parts));
     this.#learner = new LearnerDevice(this.#agenda);
-    this.#tools = new Pool(this.#agenda, size.sandboxes);
+    this.#sandboxClock = new PacedClock(this.#agenda);
+    this.#mainClock = new PacedClock(this.#agenda);
+    this.#tools = new Pool(this.#agenda, size.sandboxes, this.#sandboxClock);
+    this.#openings = new Pool(
+      this.#agenda,
+      costs.tools.openServers === 0 ? Number.POSITIVE_INFINITY : costs.tools.openServers,
+      this.#sandboxClock,
+    );
+    this.#main = new Pool(this.#agenda, 1, this.#mainClock);
+    this.#machine = {
+      processors: costs.machine.processors,
+      engineProcessors: own.processors,
+      engineMainThread: own.mainThread,
+      learnerProcessors: costs.learner.processors,
+    };
     this.#rewards = new Pool(this.#agenda, costs.reward.servers);
-    this.#shares = sharesOf(size.placement);
     this.#publishing = new TimeAverage(() => this.#agenda.seconds);
     for (const engine of this.#engines) {
       engine.onBusy = (isBusy) => {
@@ -91,17 +111,24 @@ class Cluster implements FlightListener {
         this.#divide();
       };
     }
+    for (const pool of [this.#tools, this.#openings, this.#main]) {
+      pool.onBusy = () => this.#divide();
+    }
     this.#flight = new Flight(
       {
         agenda: this.#agenda,
         engines: this.#engines,
         tools: this.#tools,
+        openings: this.#openings,
+        main: this.#main,
         places: new Pool(this.#agenda, training.concurrency),
         groups: options.groups.filter(({ trajectories }) => trajectories.length > 0),
         groupSize: training.groupSize,
         sharedPrefix: training.sharedPrefix,
         requestSeconds: own.requestSeconds,
         openSeconds: costs.tools.openSeconds,
+        workShare: costs.tools.workShare,
+        mainSeconds: costs.main.secondsPerTurn + costs.main.secondsPerRequest,
         seed: options.seed,
       },
       this,
@@ -148,12 +175,33 @@ class Cluster implements FlightListener {
     if (round.ended.size === round.taskIds.length) this.#scoreRound(round);
   }
 
-  /** Divides the device between engines and learner, by who has work. */
+  /** Divides device and processors by who has work; once more if that changed who has. */
   #divide(): void {
-    const isPublishing = this.#publishing.value > 0;
-    const engine = isPublishing ? 0 : this.#learner.isBusy ? this.#shares.engine : 1;
-    for (const one of this.#engines) one.setSpeed(engine);
-    this.#learner.setSpeed(this.#busyEngines > 0 ? this.#shares.learner : 1);
+    if (this.#isDividing) {
+      this.#isDivideDue = true;
+      return;
+    }
+    this.#isDividing = true;
+    do {
+      this.#isDivideDue = false;
+      this.#setSpeeds();
+    } while (this.#isDivideDue);
+    this.#isDividing = false;
+  }
+
+  #setSpeeds(): void {
+    const busy = {
+      engines: this.#busyEngines,
+      isLearning: this.#learner.isBusy,
+      isPublishing: this.#publishing.value > 0,
+      isMainBusy: this.#main.busy > 0,
+      sandboxes: this.#tools.busy + this.#openings.busy,
+    };
+    const speeds = speedsOf(busy, this.#machine, this.#options.size.placement);
+    for (const one of this.#engines) one.setSpeed(speeds.engine);
+    this.#learner.setSpeed(speeds.learner);
+    this.#mainClock.setSpeed(speeds.main);
+    this.#sandboxClock.setSpeed(speeds.sandboxes);
   }
 
   #post(event: ScheduleEvent): void {
@@ -271,7 +319,9 @@ class Cluster implements FlightListener {
     this.#trained += batch.length;
     this.#learnedTokens += tokens;
     if (batch.length === 0) this.#emptySteps++;
-    this.#learner.begin(learnSeconds(costs.learner, tokens, size.learnerGpus).total, () => {
+    const { scoreSecondsPerToken: score, rescoreSecondsPerToken: again } = costs.learner;
+    const own = { ...costs.learner, scoreSecondsPerToken: score + (this.#isStreaming ? 0 : again) };
+    this.#learner.begin(learnSeconds(own, tokens, size.learnerGpus).total, () => {
       this.#divide();
       this.#finishStep(batch.length > 0);
     });
@@ -336,8 +386,9 @@ class Cluster implements FlightListener {
   /** Forgets what happened while queues were filling. */
   #restart(): void {
     this.#since = this.#agenda.seconds;
-    for (const part of [...this.#engines, this.#tools, this.#rewards, this.#learner])
+    for (const part of [...this.#engines, this.#tools, this.#main, this.#rewards, this.#learner]) {
       part.restart();
+    }
     this.#publishing.restart();
     this.#commands = [];
     this.#staleness = [];
@@ -373,6 +424,7 @@ class Cluster implements FlightListener {
         gpus: size.engines * costs.engine.gpus,
       },
       tools: this.#tools.report,
+      main: this.#main.report,
       reward: this.#rewards.report,
       learner: {
         gpus: size.learnerGpus,

@@ -13,6 +13,7 @@ function measured(min: number, max: number, unit: string, about: string): z.ZodN
   return z.number().min(min).max(max).meta({ unit, description: about });
 }
 
+const PROCESSORS = { min: 0, max: 100_000, default: 0, unit: 'processors' } as const;
 const SECONDS = { min: 0, max: 1e6, default: 0, unit: 'seconds' } as const;
 const STEPS = { min: 0, max: 1_000_000, default: 0, unit: 'steps' } as const;
 
@@ -49,7 +50,18 @@ export const costSettings = z.strictObject({
       unit: 'passes',
       about: 'Passes for which new requests wait while fewer wait than run; 64 for Saccade’s own.',
     }),
-    requestSeconds: quantity({ ...SECONDS, about: 'A request, beside its tokens.' }),
+    requestSeconds: quantity({ ...SECONDS, about: 'The way of a request and back; nothing waits.' }),
+    processors: quantity({
+      ...PROCESSORS,
+      about: 'Kept busy by an engine at work, where machine.processors are shared.',
+    }),
+    mainThread: quantity({
+      min: 0,
+      max: 1,
+      default: 0,
+      unit: 'share',
+      about: 'Of the run’s main thread, kept busy by an engine in its process.',
+    }),
   }),
   tools: z.strictObject({
     perGpu: quantity({
@@ -59,7 +71,40 @@ export const costSettings = z.strictObject({
       unit: 'sandboxes',
       about: 'Sandboxes for each GPU of the plan.',
     }),
-    openSeconds: quantity({ ...SECONDS, about: 'Opening the environment of a trajectory.' }),
+    openSeconds: quantity({
+      ...SECONDS,
+      about: 'Opening and ending the sandbox of a trajectory, before its first tool.',
+    }),
+    openServers: count({
+      min: 0,
+      max: 1_000_000,
+      default: 0,
+      unit: 'sandboxes',
+      about: 'That open at a time, as servers fork them one by one; 0: all.',
+    }),
+    workShare: quantity({
+      min: 0,
+      max: 1,
+      default: 1,
+      unit: 'share',
+      about: 'Of the recorded time of a tool, in which it worked; it waited for processors else.',
+    }),
+  }),
+  main: z.strictObject({
+    secondsPerTurn: quantity({
+      ...SECONDS,
+      about: 'The main process, which does one thing at a time: parsing, images, environments.',
+    }),
+    secondsPerRequest: quantity({
+      ...SECONDS,
+      about: 'The main process, for a request to an engine elsewhere.',
+    }),
+  }),
+  machine: z.strictObject({
+    processors: quantity({
+      ...PROCESSORS,
+      about: 'Of the machine that engine, learner and sandboxes share on 1 GPU; 0: none is shared.',
+    }),
   }),
   reward: z.strictObject({
     secondsPerTrajectory: quantity({ ...SECONDS, about: 'Scoring a trajectory.' }),
@@ -67,8 +112,16 @@ export const costSettings = z.strictObject({
   }),
   learner: z.strictObject({
     gpus: quantity({ min: 1e-3, max: 1e5, default: 1, unit: 'GPUs', about: 'GPUs measured.' }),
+    processors: quantity({
+      ...PROCESSORS,
+      about: 'Kept busy by a learner at work, where machine.processors are shared.',
+    }),
     secondsPerToken: measured(0, 1e3, 'seconds', 'Forward, backward and loss of a packed token.'),
     scoreSecondsPerToken: quantity({ ...SECONDS, about: 'Rescoring a token; 0 without it.' }),
+    rescoreSecondsPerToken: quantity({
+      ...SECONDS,
+      about: 'Scoring a token again that an engine elsewhere sampled, where the scheduler does not stream.',
+    }),
     secondsPerStep: quantity({ ...SECONDS, about: 'Of a step, whatever its size.' }),
     microBatchTokens: count({
       min: 1,

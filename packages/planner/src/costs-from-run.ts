@@ -10,7 +10,9 @@ import {
   readTrajectorySet,
 } from '@saccade/run-store';
 import { isScored, type ScoredTrajectory } from '@saccade/trajectory';
+import { fitLine, type LearningPoint } from './fit-line.ts';
 import { type GroupProfile, profileGroups } from './profile.ts';
+import { type RecordedWork, readRecordedWork } from './recorded-work.ts';
 
 /** What a run tells of its costs. The engine's have to be measured: see `measureEngine`. */
 export interface RunCosts {
@@ -22,6 +24,12 @@ export interface RunCosts {
   readonly assumptions: readonly string[];
   /** Median seconds of a step; the first, which warms caches up, is left out where there are more. */
   readonly stepSeconds: number;
+  /** Of a step; absent where its scheduler streams. */
+  readonly learning?: LearningPoint;
+  /** Processor seconds of the run's process in the rollouts of a step, and requests; where they are known. */
+  readonly rollout?: RecordedWork['rollout'];
+  /** Address of the engine elsewhere that it sampled with; of the first, if there were several. */
+  readonly engineUrl?: string;
 }
 
 /**
@@ -44,23 +52,33 @@ export function readRunCosts(directory: string): RunCosts {
       `${directory} has no step of reinforcement learning. Train a few, or give --costs.`,
     );
   }
-  const points = learningPoints(rows);
+  const warm = learningPoints(rows);
+  // The first step warms caches up.
+  const points = warm.length > 2 ? warm.slice(1) : warm;
+  const work = readRecordedWork(rl);
   const fit = points.length > 0 ? fitLine(points) : undefined;
   const kept = readGroups(directory);
   const evaluations = rows.map((row) => row['time/evaluation']).filter(isNumber);
-  const { engine, packing, rollout, scheduler, evaluation, rl: training } = config;
+  const { engine, packing, sandbox, rollout, scheduler, evaluation, rl: training } = config;
   const assumptions = [
     fit === undefined
       ? 'The run does not say how long learning took: its scheduler streams. The learner is given.'
       : `Learning: least squares over ${points.length} steps of the run.`,
     `Rollouts: drawn from ${kept.groups.length} recorded groups, turn by turn, with the times of their tools.`,
     'Scoring is part of the recorded time of rollouts and counts as none.',
+    ...work.assumptions,
   ];
+  const servers = sandbox?.servers ?? 1;
+  const [url] = (engine?.baseUrl ?? '').split(',');
   return {
     fields: {
       ...(fit && {
         // Rows, audits and files of a step are of no other part.
-        learner: { secondsPerStep: fit.fixed + otherSeconds(rl), secondsPerToken: fit.slope },
+        learner: {
+          secondsPerStep: fit.fixed + otherSeconds(rl),
+          secondsPerToken: fit.slope,
+          ...work.fields.learner,
+        },
       }),
       training: {
         groupSize: training.groupSize,
@@ -71,10 +89,22 @@ export function readRunCosts(directory: string): RunCosts {
       ...(evaluations.length > 0 && {
         evaluation: { seconds: median(evaluations), everySteps: evaluation?.everySteps ?? 0 },
       }),
-      publish: { recomputes: engine === undefined ? (training.minibatches ?? 1) : 1 },
+      ...(work.fields.tools && { tools: { ...work.fields.tools, openServers: servers } }),
+      publish: {
+        ...work.fields.publish,
+        recomputes: engine === undefined ? (training.minibatches ?? 1) : 1,
+      },
     },
     ...kept,
     assumptions,
+    ...(points.length > 0 && {
+      learning: {
+        tokens: median(points.map(({ tokens }) => tokens)),
+        seconds: median(points.map(({ seconds }) => seconds)) + otherSeconds(rl),
+      },
+    }),
+    ...(work.rollout && { rollout: work.rollout }),
+    ...(url && { engineUrl: url.trim() }),
     stepSeconds: median(
       rl
         .map((row) => row.step_time)
@@ -95,18 +125,13 @@ function otherSeconds(rows: readonly MetricsRow[]): number {
 }
 
 interface RunFields {
-  readonly engine?: object;
+  readonly engine?: { readonly baseUrl?: string };
+  readonly sandbox?: { readonly servers?: number };
   readonly packing?: { readonly sharedPrefix: boolean };
   readonly rollout?: { readonly concurrency: number };
   readonly scheduler: Readonly<Record<string, unknown>>;
   readonly evaluation?: { readonly everySteps: number };
   readonly rl: { readonly groupSize: number; readonly minibatches?: number };
-}
-
-/** Packed tokens and seconds of learning of a step. */
-export interface LearningPoint {
-  readonly tokens: number;
-  readonly seconds: number;
 }
 
 function learningPoints(rows: readonly MetricsRow[]): readonly LearningPoint[] {
@@ -118,21 +143,6 @@ function learningPoints(rows: readonly MetricsRow[]): readonly LearningPoint[] {
     before = all;
     return isNumber(seconds) && tokens > 0 ? [{ tokens, seconds }] : [];
   });
-}
-
-/** Least squares of seconds = fixed + slope · tokens with neither below 0. */
-export function fitLine(points: readonly LearningPoint[]): { fixed: number; slope: number } {
-  const mean = (of: (point: LearningPoint) => number): number =>
-    points.reduce((sum, point) => sum + of(point), 0) / points.length;
-  const [x, y] = [mean(({ tokens }) => tokens), mean(({ seconds }) => seconds)];
-  const varied = mean(({ tokens }) => (tokens - x) ** 2);
-  const joint = mean(({ tokens, seconds }) => (tokens - x) * (seconds - y));
-  const slope = varied > 0 ? joint / varied : y / x;
-  if (slope < 0) return { fixed: y, slope: 0 };
-  const fixed = y - slope * x;
-  if (fixed >= 0) return { fixed, slope };
-  const squares = mean(({ tokens }) => tokens ** 2);
-  return { fixed: 0, slope: mean(({ tokens, seconds }) => tokens * seconds) / squares };
 }
 
 function readGroups(directory: string): Pick<RunCosts, 'groups' | 'trajectories'> {

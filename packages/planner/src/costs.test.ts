@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { ConfigError, DataError } from '@saccade/core';
 import { describe, expect, it } from 'vitest';
 import { mergeCosts, readCosts, readCostsFile, setCost } from './costs-file.ts';
-import { fitLine, readRunCosts } from './costs-from-run.ts';
+import { readRunCosts } from './costs-from-run.ts';
+import { fitLine } from './fit-line.ts';
 import { planCluster } from './plan.ts';
 import { drawPlanPage, planRows } from './plan-page.ts';
 

@@ -27,6 +27,8 @@ export interface EngineReport {
   readonly meanWaiting: number;
   readonly decodedTokens: number;
   readonly prefilledTokens: number;
+  /** Seconds that its work takes where nothing slows it down. */
+  readonly workSeconds: number;
 }
 
 /**
@@ -62,6 +64,7 @@ export class Engine {
   #next: Planned | undefined;
   #decoded = 0;
   #prefilled = 0;
+  #workSeconds = 0;
   #isBusy = false;
   #isPlanned = false;
 
@@ -128,6 +131,7 @@ export class Engine {
     for (const average of [this.#busy, this.#sequences, this.#queue]) average.restart();
     this.#decoded = 0;
     this.#prefilled = 0;
+    this.#workSeconds = 0;
   }
 
   /** @param seconds of the window */
@@ -143,6 +147,7 @@ export class Engine {
       meanWaiting: this.#queue.mean,
       decodedTokens: this.#decoded,
       prefilledTokens: this.#prefilled,
+      workSeconds: this.#workSeconds,
     };
   }
 
@@ -161,6 +166,7 @@ export class Engine {
     const seconds = this.#agenda.seconds - this.#since;
     this.#since = this.#agenda.seconds;
     if (seconds <= 0 || this.#speed === 0) return;
+    if (this.#isPrefilling || this.#decoding.size > 0) this.#workSeconds += seconds * this.#speed;
     if (this.#isPrefilling) {
       const tokens = seconds * this.#speed * this.#costs.prefillTokensPerSecond;
       const again = Math.min(tokens, this.#voidLeft);

@@ -13,6 +13,10 @@ export interface FlightParts {
   readonly agenda: Agenda;
   readonly engines: readonly Engine[];
   readonly tools: Pool;
+  /** Servers that open sandboxes. */
+  readonly openings: Pool;
+  /** The process that drives the rollouts, between their turns. */
+  readonly main: Pool;
   /** Places for trajectories; others wait. */
   readonly places: Pool;
   readonly groups: readonly GroupProfile[];
@@ -21,8 +25,12 @@ export interface FlightParts {
   readonly sharedPrefix: boolean;
   /** Seconds of a request beside its tokens: the way to the engine and back. */
   readonly requestSeconds: number;
-  /** Seconds before a trajectory's first request: its sandbox or environment opens. */
+  /** Seconds before a trajectory's first tool: its sandbox opens, one at a time on each server. */
   readonly openSeconds: number;
+  /** Share of the recorded seconds of a tool in which it works. */
+  readonly workShare: number;
+  /** Seconds of the main process for each turn. */
+  readonly mainSeconds: number;
   readonly seed: number;
 }
 
@@ -59,6 +67,8 @@ export interface FlightSample {
   contextTokens: number;
   /** Version of the weights that sampled its first token. */
   version: number | undefined;
+  /** Whether its sandbox has been opened. */
+  hasSandbox: boolean;
 }
 
 export class Flight {
@@ -181,6 +191,7 @@ export class Flight {
         job: undefined,
         contextTokens: 0,
         version: undefined,
+        hasSandbox: false,
       })),
     };
     this.#tasks.set(taskId, task);
@@ -197,7 +208,7 @@ export class Flight {
 
   /** @param isHeld whether it has its place already */
   #start(task: FlightTask, sample: FlightSample, isHeld: boolean): void {
-    const { engines, sharedPrefix, openSeconds } = this.#parts;
+    const { engines, sharedPrefix } = this.#parts;
     if (isHeld) sample.epoch++;
     sample.state = 'running';
     sample.contextTokens = 0;
@@ -205,7 +216,8 @@ export class Flight {
     sample.engine = engine;
     const prompt = sharedPrefix && task.promptOn.has(engine) ? 0 : task.group.promptTokens;
     task.promptOn.add(engine);
-    this.#after(openSeconds, task, sample, () => this.#turn(task, sample, 0, prompt));
+    sample.hasSandbox = false;
+    this.#turn(task, sample, 0, prompt);
   }
 
   #turn(task: FlightTask, sample: FlightSample, index: number, prefillTokens: number): void {
@@ -216,19 +228,22 @@ export class Flight {
       return;
     }
     sample.contextTokens += index === 0 ? 0 : prefillTokens;
-    this.#after(this.#parts.requestSeconds, task, sample, () => {
-      sample.job = engine.request({
-        prefillTokens,
-        decodeTokens: turn.modelTokens,
-        onBegin: () => {
-          sample.version ??= this.version;
-        },
-        onEnd: () => {
-          sample.job = undefined;
-          sample.contextTokens += turn.modelTokens;
-          this.sampledTokens += turn.modelTokens;
-          this.#observe(task, sample, index);
-        },
+    const { main, mainSeconds, requestSeconds } = this.#parts;
+    this.#serve(main, mainSeconds, task, sample, () => {
+      this.#after(requestSeconds, task, sample, () => {
+        sample.job = engine.request({
+          prefillTokens,
+          decodeTokens: turn.modelTokens,
+          onBegin: () => {
+            sample.version ??= this.version;
+          },
+          onEnd: () => {
+            sample.job = undefined;
+            sample.contextTokens += turn.modelTokens;
+            this.sampledTokens += turn.modelTokens;
+            this.#observe(task, sample, index);
+          },
+        });
       });
     });
   }
@@ -244,9 +259,16 @@ export class Flight {
       next();
       return;
     }
-    const { epoch } = sample;
-    this.#parts.tools.serve(turn.toolSeconds, () => {
-      if (sample.epoch === epoch && !task.isOver) next();
+    const { openings, openSeconds, tools, workShare } = this.#parts;
+    const seconds = workShare * turn.toolSeconds;
+    // A sandbox opens on its first use.
+    const isOpen = sample.hasSandbox;
+    sample.hasSandbox = true;
+    this.#serve(openings, isOpen ? 0 : openSeconds, task, sample, () => {
+      const { epoch } = sample;
+      tools.serve(seconds, () => {
+        if (sample.epoch === epoch && !task.isOver) next();
+      });
     });
   }
 
@@ -271,6 +293,24 @@ export class Flight {
     if (sample.job !== undefined) sample.engine?.abort(sample.job);
     sample.job = undefined;
     sample.engine = undefined;
+  }
+
+  /** As `after`, with a server of a pool. */
+  #serve(
+    pool: Pool,
+    seconds: number,
+    task: FlightTask,
+    sample: FlightSample,
+    run: () => void,
+  ): void {
+    if (seconds <= 0) {
+      run();
+      return;
+    }
+    const { epoch } = sample;
+    pool.serve(seconds, () => {
+      if (sample.epoch === epoch && !task.isOver) run();
+    });
   }
 
   #after(seconds: number, task: FlightTask, sample: FlightSample, run: () => void): void {

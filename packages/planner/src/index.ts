@@ -1,4 +1,4 @@
-export { calibrateOpening } from './calibrate.ts';
+export { calibrateMain } from './calibrate.ts';
 export { simulateCluster } from './cluster.ts';
 export {
   type CostDocument,
@@ -12,12 +12,16 @@ export {
 export { type RunCosts, readRunCosts } from './costs-from-run.ts';
 export { type DecodePoint, decodeSpeed } from './decode-table.ts';
 export { type Placement, placements } from './device-shares.ts';
+export { fitLine, type LearningPoint } from './fit-line.ts';
 export { type LearnerCosts, type LearnSeconds, learnSeconds } from './learner-cost.ts';
 export {
   type MeasuredEngine,
   type MeasuredPrompt,
   type MeasureOptions,
   measureEngine,
+  type RequestCosts,
+  requestCosts,
+  type UsedSeconds,
 } from './measure-engine.ts';
 export { type GpuPlan, type PlanOptions, planCluster, simulationOf } from './plan.ts';
 export { drawPlanPage, planRows } from './plan-page.ts';

@@ -12,6 +12,7 @@ export function meanReport(reports: readonly EngineReport[]): EngineReport {
     meanSequences: mean(({ meanSequences }) => meanSequences),
     meanWaiting: sum(({ meanWaiting }) => meanWaiting),
     decodedTokens: sum(({ decodedTokens }) => decodedTokens),
+    workSeconds: sum(({ workSeconds }) => workSeconds),
     prefilledTokens: sum(({ prefilledTokens }) => prefilledTokens),
   };
 }

@@ -1,5 +1,6 @@
 /** Speed of an engine: prefill, and decoding by how many sequences there are. */
 import { timed } from '@saccade/core';
+import { fitLine } from './fit-line.ts';
 import type { ModelImage, SampleRequest, Sampler } from '@saccade/policy';
 import type { DecodePoint } from './decode-table.ts';
 
@@ -9,18 +10,29 @@ export interface MeasuredPrompt {
   readonly images: readonly ModelImage[];
 }
 
+/** Seconds that a process has used: of its main thread, and of all processors. */
+export interface UsedSeconds {
+  readonly mainThread: number;
+  readonly processors: number;
+}
+
 /** Options of `measureEngine`. */
 export interface MeasureOptions {
   /** Sequences at a time, each a point of the table. */
   readonly sequences: readonly number[];
   /** Tokens that each samples for a point. */
   readonly tokens: number;
+  /** What this process has used; for an engine in it. */
+  readonly usage?: () => UsedSeconds;
 }
 
 /** What was measured of an engine. */
 export interface MeasuredEngine {
   readonly decode: readonly DecodePoint[];
   readonly prefillTokensPerSecond: number;
+  /** Processors, and share of the main thread, that it kept busy; with `usage`. */
+  readonly processors?: number;
+  readonly mainThread?: number;
 }
 
 /**
@@ -32,7 +44,7 @@ export interface MeasuredEngine {
 export async function measureEngine(
   sampler: Pick<Sampler, 'sample' | 'release'>,
   prompts: readonly MeasuredPrompt[],
-  { sequences, tokens }: MeasureOptions,
+  { sequences, tokens, usage }: MeasureOptions,
 ): Promise<MeasuredEngine> {
   const ask = (prompt: MeasuredPrompt, name: string, maxTokens: number) =>
     sampler.sample({
@@ -59,10 +71,13 @@ export async function measureEngine(
     for (const i of some.keys()) sampler.release(`plan/${name}/${i}`);
   }
   const decode: DecodePoint[] = [];
+  let all = 0;
+  const used = { mainThread: 0, processors: 0 };
   for (const n of sequences) {
     const names = Array.from({ length: n }, (_, i) => `plan/decode-${n}/${i}`);
     const promptOf = (i: number) => prompts[i % prompts.length] as MeasuredPrompt;
     const first = await Promise.all(names.map((name, i) => ask(promptOf(i), name, 1)));
+    const before = usage?.();
     const [, took] = await timed(() =>
       Promise.all(
         names.map((name, i) => {
@@ -72,8 +87,50 @@ export async function measureEngine(
         }),
       ),
     );
+    const after = usage?.();
+    if (before !== undefined && after !== undefined) {
+      all += took;
+      used.mainThread += after.mainThread - before.mainThread;
+      used.processors += after.processors - before.processors;
+    }
     for (const name of names) sampler.release(name);
     decode.push([n, (n * tokens) / took]);
   }
-  return { decode, prefillTokensPerSecond: computed / seconds };
+  return {
+    decode,
+    prefillTokensPerSecond: computed / seconds,
+    ...(all > 0 && {
+      processors: used.processors / all,
+      mainThread: Math.min(1, used.mainThread / all),
+    }),
+  };
+}
+
+/** What requests to an engine elsewhere cost beside their tokens, in seconds. */
+export interface RequestCosts {
+  /** The way and back of one alone. */
+  readonly requestSeconds: number;
+  /** Of each of many at a time, one after the other. */
+  readonly secondsPerRequest: number;
+}
+
+/**
+ * Compares an engine elsewhere with the same one in this process: both sampled k tokens for n
+ * sequences, and the difference is
+ *
+ *   n·k/r_there(n) − n·k/r_here(n) = requestSeconds + n · secondsPerRequest     least squares, both ≥ 0
+ */
+export function requestCosts(
+  here: Pick<MeasuredEngine, 'decode'>,
+  there: Pick<MeasuredEngine, 'decode'>,
+  tokens: number,
+): RequestCosts {
+  const points = there.decode.flatMap(([n, rate]) => {
+    const own = here.decode.find(([count]) => count === n)?.[1];
+    return own === undefined
+      ? []
+      : [{ tokens: n, seconds: Math.max(0, (n * tokens) / rate - (n * tokens) / own) }];
+  });
+  const { fixed, slope } = fitLine(points);
+  return { requestSeconds: fixed, secondsPerRequest: slope };
 }

@@ -1,5 +1,6 @@
 /** A pool of equal servers with one queue: sandboxes, judges, places for rollouts. */
 import type { Agenda } from './agenda.ts';
+import type { Clock } from './paced-clock.ts';
 import { TimeAverage } from './time-average.ts';
 
 /** What a pool did since its window began. */
@@ -26,27 +27,39 @@ interface Waiting {
  */
 export class Pool {
   readonly #agenda: Agenda;
+  readonly #clock: Clock;
   readonly servers: number;
   readonly #queue: Waiting[] = [];
   #head = 0;
   readonly #busy: TimeAverage;
   readonly #waiting: TimeAverage;
+  /** Called when a server begins or ends. */
+  onBusy: () => void = () => {};
   #waitSeconds = 0;
   #started = 0;
   #served = 0;
 
-  /** @param servers at least 1; infinite where nothing ever waits */
-  constructor(agenda: Agenda, servers: number) {
+  /**
+   * @param servers at least 1; infinite where nothing ever waits
+   * @param clock on which work is done, where servers may be slowed down. Default: the agenda
+   */
+  constructor(agenda: Agenda, servers: number, clock: Clock = agenda) {
     this.#agenda = agenda;
+    this.#clock = clock;
     this.servers = servers;
     this.#busy = new TimeAverage(() => agenda.seconds);
     this.#waiting = new TimeAverage(() => agenda.seconds);
   }
 
+  /** Servers that work. */
+  get busy(): number {
+    return this.#busy.value;
+  }
+
   /** Takes a server for `seconds`, then calls `done`. */
   serve(seconds: number, done: () => void): void {
     this.take(() => {
-      this.#agenda.after(seconds, () => {
+      this.#clock.after(seconds, () => {
         this.release();
         done();
       });
@@ -67,7 +80,10 @@ export class Pool {
     this.#served++;
     this.#busy.add(-1);
     const next = this.#queue[this.#head];
-    if (next === undefined) return;
+    if (next === undefined) {
+      this.onBusy();
+      return;
+    }
     this.#head++;
     if (this.#head > 1024 && this.#head * 2 > this.#queue.length) {
       this.#queue.splice(0, this.#head);
@@ -100,6 +116,7 @@ export class Pool {
     this.#busy.add(1);
     this.#started++;
     this.#waitSeconds += this.#agenda.seconds - since;
+    this.onBusy();
     start();
   }
 }

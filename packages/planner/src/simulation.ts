@@ -16,10 +16,26 @@ export interface ClusterCosts {
     readonly maxSequences: number;
     readonly heldPasses: number;
     readonly requestSeconds: number;
+    /** Processors and main thread that it keeps busy, where it shares them: see `speedsOf`. */
+    readonly processors: number;
+    readonly mainThread: number;
   };
-  readonly tools: { readonly openSeconds: number };
+  readonly tools: {
+    readonly openSeconds: number;
+    /** Sandboxes that open at a time; 0: as many as there are. */
+    readonly openServers: number;
+    /** Share of the recorded time of a tool in which it worked. */
+    readonly workShare: number;
+  };
+  /** The process that drives all rollouts: it does one thing at a time. */
+  readonly main: { readonly secondsPerTurn: number; readonly secondsPerRequest: number };
+  readonly machine: { readonly processors: number };
   readonly reward: { readonly secondsPerTrajectory: number; readonly servers: number };
-  readonly learner: LearnerCosts;
+  readonly learner: LearnerCosts & {
+    readonly processors: number;
+    /** More to score for each token, under schedulers that do not stream. */
+    readonly rescoreSecondsPerToken: number;
+  };
   readonly publish: {
     /** Engines stand still for so long, and longer for each engine more than one. */
     readonly seconds: number;
@@ -78,6 +94,7 @@ export interface ClusterReport {
   readonly trainedShare: number;
   readonly engines: EngineReport & { readonly count: number; readonly gpus: number };
   readonly tools: PoolReport;
+  readonly main: PoolReport;
   readonly reward: PoolReport;
   readonly learner: {
     readonly gpus: number;

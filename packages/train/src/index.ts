@@ -5,6 +5,7 @@ export { backends, openBackend } from './open-backend.ts';
 export { openPolicyIn } from './open-policy-in.ts';
 export { checkRun, openParts, openRunDevice, type Parts, scoringPartsOf } from './parts.ts';
 export { openPlayground, openTaskSet } from './playground.ts';
+export { processUsage } from './process-usage.ts';
 export { type ProfiledWork, profileWork } from './profile-work.ts';
 export { protocolOf } from './protocol-of.ts';
 export { defineRecipe, inputOf, type Recipe } from './recipe.ts';

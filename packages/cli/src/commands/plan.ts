@@ -20,6 +20,10 @@ export function addPlan(program: LazyCommand): void {
     )
     .option('--seed <n>', 'seed of the simulation', wholeNumber, 1)
     .option('--backend <name>', 'what measures the engine of a run', 'native')
+    .option(
+      '--engine <url>',
+      'a server of the run’s policy, e.g. of `saccade serve policy`: what requests to it and publishing cost',
+    )
     .option('--out <page.html>', 'write a page with curves and assumptions')
     .addOption(jsonOption())
     .addHelpText(
