@@ -32,7 +32,7 @@ const REPEATS = 3;
 export interface MeasuredRun {
   readonly engine: MeasuredEngine;
   /** Of an engine elsewhere. */
-  readonly requests?: RequestCosts & { readonly publishSeconds: number };
+  readonly elsewhere?: RequestCosts & { readonly publishSeconds: number };
   readonly learner: { readonly secondsPerToken: number; readonly scoreSecondsPerToken: number };
 }
 
@@ -54,13 +54,13 @@ export async function measureRun(
     const prompts = await promptsOf(trajectories, images);
     const how = { sequences: SEQUENCES, tokens: TOKENS };
     const engine = await measureEngine(policy, prompts, { ...how, usage: () => processUsage() });
-    const requests =
+    const elsewhere =
       engineUrl === undefined
         ? undefined
         : await measureElsewhere(engineUrl, { policy, trajectories, here: engine, onEvent });
     const learner = await measureLearning(policy, trajectories, images);
     policy.dispose();
-    return { engine, learner, ...(requests && { requests }) };
+    return { engine, learner, ...(elsewhere && { elsewhere }) };
   } finally {
     device.dispose();
   }
@@ -103,7 +103,7 @@ async function measureElsewhere(
     readonly here: MeasuredEngine;
     readonly onEvent: EventSink;
   },
-): Promise<NonNullable<MeasuredRun['requests']>> {
+): Promise<NonNullable<MeasuredRun['elsewhere']>> {
   const directory = mkdtempSync(join(tmpdir(), 'saccade-plan-'));
   const http = engines.get('http');
   const open = () =>

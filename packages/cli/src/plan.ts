@@ -6,10 +6,13 @@ import { ConfigError } from '@saccade/core';
 import {
   type CostDocument,
   calibrateMain,
+  calibrateOpening,
   drawPlanPage,
+  type LearningPoint,
   mergeCosts,
   planCluster,
   planRows,
+  type RunCosts,
   readCosts,
   readCostsFile,
   readRunCosts,
@@ -17,7 +20,7 @@ import {
 } from '@saccade/planner';
 import type { Setting } from '@saccade/train';
 import { printJson } from './json.ts';
-import { measureRun } from './measure-run.ts';
+import { type MeasuredRun, measureRun } from './measure-run.ts';
 import { printTable } from './table.ts';
 
 export interface PlanFlags {
@@ -66,53 +69,74 @@ async function readDocument(run: string | undefined, flags: PlanFlags): Promise<
   if ('engine' in fields && 'decode' in Object(fields.engine)) {
     return readCosts(mergeCosts(recorded.fields, fields), { groups, assumptions });
   }
-  const { learning, rollout, engineUrl } = recorded;
-  const measured = await measureRun(resolve(run), {
-    backend: flags.backend,
-    engineUrl: flags.engine ?? engineUrl,
-  });
-  const { engine, requests, learner } = measured;
-  const mainCosts = requests && { main: { secondsPerRequest: requests.secondsPerRequest } };
-  const own = {
-    engine: {
-      ...engine,
-      heldPasses: 64,
-      ...(requests && { requestSeconds: requests.requestSeconds }),
-    },
+  const engineUrl = flags.engine ?? recorded.engineUrl;
+  const measured = await measureRun(resolve(run), { backend: flags.backend, engineUrl });
+  return withMeasured(recorded, measured, fields);
+}
+
+/** Costs of a run and of what was measured of it; fields that were given win. */
+function withMeasured(
+  recorded: RunCosts,
+  { engine, elsewhere, learner }: MeasuredRun,
+  given: Readonly<Record<string, unknown>>,
+): CostDocument {
+  const { learning, rollout, groups } = recorded;
+  const assumptions = [
+    ...recorded.assumptions,
+    'The engine was measured on this machine, with the run’s newest checkpoint.',
+    `On 1 GPU, engine, learner and sandboxes share the ${availableParallelism()} processors of this machine.`,
+    ...(elsewhere === undefined
+      ? []
+      : ['Requests to an engine elsewhere and publishing to it were measured on this machine.']),
+  ];
+  const here = {
+    engine: { ...engine, heldPasses: 64 },
     machine: { processors: availableParallelism() },
-    // The run says how long learning took, the measurement how much longer it takes for more tokens.
-    ...(learning && {
-      learner: {
-        secondsPerToken: Math.min(learner.secondsPerToken, learning.seconds / learning.tokens),
-        secondsPerStep: Math.max(0, learning.seconds - learner.secondsPerToken * learning.tokens),
-      },
-    }),
+    ...(learning && { learner: learnerLine(learning, learner.secondsPerToken) }),
   };
-  const elsewhere = {
-    ...mainCosts,
-    ...(requests && {
-      publish: { seconds: requests.publishSeconds },
-      // What an engine elsewhere sampled is scored again where rollouts and learning take turns.
+  const there = elsewhere && {
+    engine: { requestSeconds: elsewhere.requestSeconds },
+    main: { secondsPerRequest: elsewhere.secondsPerRequest },
+    publish: { seconds: elsewhere.publishSeconds },
+    // What an engine elsewhere sampled is scored again where rollouts and learning take turns. A run
+    // that did so has it in its seconds of learning.
+    ...(recorded.engineUrl === undefined && {
       learner: { rescoreSecondsPerToken: learner.scoreSecondsPerToken },
     }),
   };
-  const document = (over: object) =>
-    readCosts(mergeCosts(mergeCosts(recorded.fields, own), { ...over }), {
+  const document = (...over: readonly object[]): CostDocument =>
+    readCosts([here, ...over].reduce<object>(mergeFields, recorded.fields) as Fields, {
       groups,
-      assumptions: [
-        ...assumptions,
-        'The engine was measured on this machine, with the run’s newest checkpoint.',
-      ],
+      assumptions,
     });
-  if (engineUrl === undefined && rollout !== undefined && 'learner' in recorded.fields) {
-    // Of the run as it was, before anything of it is changed.
-    const { costs, assumptions: found } = calibrateMain(document({}), rollout);
-    const main = { main: { secondsPerTurn: costs.main.secondsPerTurn } };
-    const planned = document(mergeCosts(mergeCosts(main, elsewhere), fields));
-    return { ...planned, assumptions: found };
+  const all = (main: object, found: readonly string[]): CostDocument => ({
+    ...document(main, there ?? {}, given),
+    assumptions: found,
+  });
+  // A run whose engine was elsewhere did nothing else in its rollouts.
+  if (recorded.engineUrl !== undefined && rollout !== undefined) {
+    const secondsPerTurn = rollout.processorSeconds / Math.max(1, rollout.requests);
+    return all({ main: { secondsPerTurn } }, assumptions);
   }
-  // The main process of a run whose engine is elsewhere does nothing else in its rollouts.
-  const perTurn = rollout && rollout.requests > 0 ? rollout.processorSeconds / rollout.requests : 0;
-  const main = { main: { secondsPerTurn: perTurn } };
-  return document(mergeCosts(mergeCosts(main, elsewhere), fields));
+  // Of the run as it was, before anything of it is changed.
+  if (!('learner' in recorded.fields)) return document(there ?? {}, given);
+  if (rollout !== undefined && 'tools' in recorded.fields) {
+    const { costs, assumptions: found } = calibrateMain(document(), rollout);
+    return all({ main: costs.main }, found);
+  }
+  const { costs, assumptions: found } = calibrateOpening(document(), recorded.stepSeconds);
+  return all({ tools: costs.tools }, found);
+}
+
+type Fields = Record<string, unknown>;
+const mergeFields = (under: object, over: object): object =>
+  mergeCosts(under as Fields, over as Fields);
+
+/**
+ * Seconds of learning by tokens: the run says how long a step took, which hardly vary in their tokens,
+ * and the measurement how much longer it takes for more.
+ */
+function learnerLine({ tokens, seconds }: LearningPoint, slope: number) {
+  const secondsPerToken = Math.min(slope, seconds / tokens);
+  return { secondsPerToken, secondsPerStep: seconds - secondsPerToken * tokens };
 }

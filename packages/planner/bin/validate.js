@@ -1,23 +1,71 @@
 #!/usr/bin/env node
-/**
- * Compares a simulation with measured runs: costs come from one run and from its engine, measured alone.
- *
- *   saccade plan runs/a --gpus 1 --json > costs.json
- *   node packages/planner/bin/validate.js runs/a costs.json runs/b runs/c:shared …
- *
- * Each run is simulated with its own scheduler, group size and concurrency, on one device; `:shared` is for
- * a run whose engine is another process of the same machine.
- */
 import { readFileSync } from 'node:fs';
+/** Compares simulations with measured runs: `node packages/planner/bin/validate.js --help`. */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
 import { readConfig, readMetrics } from '@saccade/run-store';
 import { readCosts, readRunCosts, simulateCluster, simulationOf } from '../dist/index.js';
 
-const [source, costsFile, ...runs] = process.argv.slice(2);
-const { costs } = JSON.parse(readFileSync(costsFile, 'utf8'));
-const { groups } = readRunCosts(source);
-for (const name of runs) {
-  const [run, placement = 'alternating'] = name.split(':');
-  const { config } = readConfig(run);
+const HELP = `Compare simulated steps per hour with those of measured runs.
+
+  node packages/planner/bin/validate.js --source <run> --costs <file> [--elsewhere <file>] <runs…>
+
+A run is a directory, or several with commas between them: repetitions, whose median counts. Each is
+simulated with its own scheduler, group size, concurrency and sandboxes, and with rollouts of the source.
+
+  --source <run>      the run that the costs came from
+  --costs <file>      of \`saccade plan <source> --gpus 1 --json\`
+  --elsewhere <file>  of the same with \`--engine <url>\`: for runs whose engine is another process of this
+                      machine
+  --seeds <n>         simulations, whose median counts (default: 5)
+  --verbose           where the time of each simulation goes
+
+node packages/planner/bin/measure.js trains all runs, measures their costs, and calls this.`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    source: { type: 'string' },
+    costs: { type: 'string' },
+    elsewhere: { type: 'string' },
+    seeds: { type: 'string', default: '5' },
+    verbose: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+if (values.help || values.source === undefined || values.costs === undefined) {
+  console.log(HELP);
+  process.exit(values.help ? 0 : 2);
+}
+
+const { groups } = readRunCosts(values.source);
+const costsOf = (file) => JSON.parse(readFileSync(file, 'utf8')).costs;
+const own = costsOf(values.costs);
+const elsewhere = values.elsewhere === undefined ? undefined : costsOf(values.elsewhere);
+
+console.log('| run | measured, steps/h | predicted | error |\n| --- | --- | --- | --- |');
+for (const name of positionals) {
+  const runs = name.split(',');
+  const { config } = readConfig(runs[0]);
+  const isElsewhere = config.engine !== undefined && config.engine !== null;
+  const costs = isElsewhere ? elsewhere : own;
+  if (costs === undefined) throw new Error(`${name} has its engine elsewhere. Give --elsewhere.`);
+  const rates = runs.map(measuredRate);
+  const measured = median(rates);
+  const reports = Array.from({ length: Number(values.seeds) }, (_, i) =>
+    predict(config, costs, { placement: isElsewhere ? 'shared' : 'alternating', seed: i + 1 }),
+  );
+  const predicted = median(reports.map(({ stepsPerHour }) => stepsPerHour));
+  const error = 100 * (predicted / measured - 1);
+  const spread = rates.length > 1 ? ` (${rates.map((one) => one.toFixed(0)).join(', ')})` : '';
+  const sign = error < 0 ? '−' : '+';
+  console.log(
+    `| ${name} | ${measured.toFixed(0)}${spread} | ${predicted.toFixed(0)} | ${sign}${Math.abs(error).toFixed(0)} % |`,
+  );
+  if (values.verbose) console.log(describe(reports[0]));
+}
+
+function predict(config, costs, { placement, seed }) {
   const training = {
     groupSize: config.rl.groupSize,
     concurrency: config.rollout.concurrency,
@@ -25,17 +73,31 @@ for (const name of runs) {
   };
   const evaluation = { seconds: 0, everySteps: 0 };
   const given = { ...costs, training, evaluation, scheduler: config.scheduler };
-  const document = readCosts(given, { groups });
-  const simulation = simulationOf(document, { steps: 40, seed: 1 });
-  const sandboxes = Math.max(1, config.sandbox?.servers ?? 1) * config.rollout.concurrency;
+  const simulation = simulationOf(readCosts(given, { groups }), { steps: 60, seed });
+  const { maxRunning } = config.sandbox;
+  const sandboxes = maxRunning ?? 2 * availableParallelism();
   const size = { engines: 1, learnerGpus: costs.learner.gpus, sandboxes, placement };
-  const report = simulateCluster({ ...simulation, size });
+  return simulateCluster({ ...simulation, size });
+}
+
+/** Steps per hour; the first step warms caches up. */
+function measuredRate(run) {
   const rows = readMetrics(run).value.rows.filter(({ stage }) => stage === 'rl');
-  // The first step warms caches up.
   const seconds = rows.slice(1).map((row) => Number(row.step_time));
-  const measured = (3600 * seconds.length) / seconds.reduce((sum, one) => sum + one, 0);
-  const error = (100 * (report.stepsPerHour / measured - 1)).toFixed(0);
-  console.log(
-    `${run}\tmeasured ${measured.toFixed(0)}\tpredicted ${report.stepsPerHour.toFixed(0)} steps/h\t${error} %`,
+  return (3600 * seconds.length) / seconds.reduce((sum, one) => sum + one, 0);
+}
+
+function describe({ seconds, steps, engines, learner, main, tools, publishing }) {
+  const each = (share) => ((share * seconds) / steps).toFixed(2);
+  return (
+    `  seconds of a step: engine busy ${each(engines.busy)} (its work ${(engines.workSeconds / steps).toFixed(2)}), ` +
+    `learner ${each(learner.utilization)}, main ${each(main.utilization)}, ` +
+    `tools ${each(tools.utilization * tools.servers)}, publishing ${each(publishing)}`
   );
+}
+
+function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return (low + high) / 2;
 }

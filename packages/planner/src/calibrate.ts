@@ -1,45 +1,34 @@
-/** Finds what the main process of a run does between turns: what is left of its processor seconds. */
+/** Finds the one cost of a run that nothing records: opening environments, and other latency. */
 import { simulateCluster } from './cluster.ts';
 import type { CostDocument } from './costs-file.ts';
-import type { RunCosts } from './costs-from-run.ts';
 import { simulationOf } from './plan.ts';
 
 /**
- * Costs with the work of the main process for a turn. The run itself is simulated, to know how long its
- * engine worked, and
+ * Costs under which a run on one device takes the seconds that it took: what the simulation lacks is put
+ * down to opening a trajectory's environment. Less than nothing is not put down.
  *
- *   secondsPerTurn = (processor seconds of the process in its rollouts − those of its engine) / turns
- *
- * @param document whose scheduler rolls out and learns in turns, with an engine in the run's process
+ * @param document whose scheduler rolls out and learns in turns
+ * @param stepSeconds seconds of a step of the run
  */
-export function calibrateMain(
-  document: CostDocument,
-  { processorSeconds, requests }: NonNullable<RunCosts['rollout']>,
-): CostDocument {
+export function calibrateOpening(document: CostDocument, stepSeconds: number): CostDocument {
   const { costs } = document;
-  const { training, engine } = costs;
   const simulation = simulationOf(document, { steps: 20, seed: 1 });
+  const sandboxes = costs.training.concurrency;
+  const size = { engines: 1, learnerGpus: costs.learner.gpus, sandboxes } as const;
+  const evaluation = { seconds: 0, everySteps: 0 };
   const report = simulateCluster({
     ...simulation,
-    costs: { ...simulation.costs, evaluation: { seconds: 0, everySteps: 0 } },
-    size: {
-      engines: 1,
-      learnerGpus: costs.learner.gpus,
-      sandboxes: training.concurrency,
-      placement: 'alternating',
-    },
+    costs: { ...simulation.costs, evaluation },
+    size: { ...size, placement: 'alternating' },
   });
-  const engineSeconds = (report.engines.workSeconds / report.steps) * engine.processors;
-  const left = Math.max(0, processorSeconds - engineSeconds);
-  const secondsPerTurn = requests > 0 ? left / requests : 0;
+  const missing = Math.max(0, stepSeconds - report.seconds / report.steps);
+  const openSeconds = costs.tools.openSeconds + missing;
   return {
     ...document,
-    costs: { ...costs, main: { ...costs.main, secondsPerTurn } },
+    costs: { ...costs, tools: { ...costs.tools, openSeconds } },
     assumptions: [
       ...document.assumptions,
-      `The main process works ${(1000 * secondsPerTurn).toFixed(1)} ms for a turn: what the process ` +
-        `took of processors in rollouts, ${processorSeconds.toFixed(2)} s a step, beyond its engine’s ` +
-        `${engineSeconds.toFixed(2)} s.`,
+      `Opening an environment takes ${openSeconds.toFixed(2)} s: what a step of the run took longer than simulated.`,
     ],
   };
 }

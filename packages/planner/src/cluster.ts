@@ -2,20 +2,14 @@
 import { StateError } from '@saccade/core';
 import type { AdvantagedTrajectory, ScheduleCommand, ScheduleEvent } from '@saccade/schedulers';
 import { countDrops, type Scheduler, type SchedulerOptions } from '@saccade/schedulers';
-import { Agenda } from './agenda.ts';
 import { checkSimulation } from './check-simulation.ts';
-import { decodeSpeed } from './decode-table.ts';
-import { Engine } from './engine.ts';
+import { ClusterParts } from './cluster-parts.ts';
 import { Flight, type FlightListener, type FlightTask } from './flight.ts';
 import { learnSeconds } from './learner-cost.ts';
-import { LearnerDevice } from './learner-device.ts';
-import { type MachineCosts, speedsOf } from './machine.ts';
 import { meanReport } from './mean-report.ts';
 import { packedTokens } from './packed-tokens.ts';
-import { PacedClock } from './paced-clock.ts';
 import { Pool } from './pool.ts';
 import type { ClusterReport, ClusterSimulation } from './simulation.ts';
-import { TimeAverage } from './time-average.ts';
 
 /** A simulation that has not ended after so many events never will. */
 const MOST_EVENTS = 200_000_000;
@@ -42,23 +36,12 @@ interface Round {
 
 class Cluster implements FlightListener {
   readonly #options: ClusterSimulation;
-  readonly #agenda = new Agenda();
-  readonly #engines: readonly Engine[];
-  readonly #learner: LearnerDevice;
-  readonly #tools: Pool;
-  readonly #openings: Pool;
-  readonly #main: Pool;
-  readonly #sandboxClock: PacedClock;
-  readonly #mainClock: PacedClock;
-  readonly #machine: MachineCosts;
-  readonly #rewards: Pool;
+  readonly #parts: ClusterParts;
   readonly #flight: Flight;
   readonly #scheduler: Scheduler;
   readonly #isStreaming: boolean;
-  readonly #publishing: TimeAverage;
   readonly #inbox: ScheduleEvent[] = [];
   #state: unknown;
-  #busyEngines = 0;
   #tasksTaken = 0;
   #steps = 0;
   #version = 0;
@@ -66,8 +49,6 @@ class Cluster implements FlightListener {
   #batch: readonly AdvantagedTrajectory[] | undefined;
   #isWaiting = false;
   #isPumping = false;
-  #isDividing = false;
-  #isDivideDue = false;
   /** Of a round of a scheduler that does not stream: tasks in order, and those that ended. */
   #round: Round | undefined;
   #ended: ClusterReport | undefined;
@@ -84,48 +65,16 @@ class Cluster implements FlightListener {
   constructor(options: ClusterSimulation) {
     this.#options = options;
     const { costs, size, training } = options;
-    const { engine: own } = costs;
-    const parts = { ...own, decodeSpeed: decodeSpeed(own.decode) };
-    this.#engines = Array.from({ length: size.engines }, () => new Engine(this.#agenda, parts));
-    this.#learner = new LearnerDevice(this.#agenda);
-    this.#sandboxClock = new PacedClock(this.#agenda);
-    this.#mainClock = new PacedClock(this.#agenda);
-    this.#tools = new Pool(this.#agenda, size.sandboxes, this.#sandboxClock);
-    this.#openings = new Pool(
-      this.#agenda,
-      costs.tools.openServers === 0 ? Number.POSITIVE_INFINITY : costs.tools.openServers,
-      this.#sandboxClock,
-    );
-    this.#main = new Pool(this.#agenda, 1, this.#mainClock);
-    this.#machine = {
-      processors: costs.machine.processors,
-      engineProcessors: own.processors,
-      engineMainThread: own.mainThread,
-      learnerProcessors: costs.learner.processors,
-    };
-    this.#rewards = new Pool(this.#agenda, costs.reward.servers);
-    this.#publishing = new TimeAverage(() => this.#agenda.seconds);
-    for (const engine of this.#engines) {
-      engine.onBusy = (isBusy) => {
-        this.#busyEngines += isBusy ? 1 : -1;
-        this.#divide();
-      };
-    }
-    for (const pool of [this.#tools, this.#openings, this.#main]) {
-      pool.onBusy = () => this.#divide();
-    }
+    this.#parts = new ClusterParts(costs, size);
+    const { agenda, engines, tools, openings, main } = this.#parts;
     this.#flight = new Flight(
       {
-        agenda: this.#agenda,
-        engines: this.#engines,
-        tools: this.#tools,
-        openings: this.#openings,
-        main: this.#main,
-        places: new Pool(this.#agenda, training.concurrency),
+        ...{ agenda, engines, tools, openings, main },
+        places: new Pool(agenda, training.concurrency),
         groups: options.groups.filter(({ trajectories }) => trajectories.length > 0),
         groupSize: training.groupSize,
         sharedPrefix: training.sharedPrefix,
-        requestSeconds: own.requestSeconds,
+        requestSeconds: costs.engine.requestSeconds,
         openSeconds: costs.tools.openSeconds,
         workShare: costs.tools.workShare,
         mainSeconds: costs.main.secondsPerTurn + costs.main.secondsPerRequest,
@@ -150,7 +99,7 @@ class Cluster implements FlightListener {
     if (inFlight?.deadlineSeconds !== undefined) this.#tick(inFlight.deadlineSeconds);
     this.#beginStep();
     for (let events = 0; this.#ended === undefined; events++) {
-      if (!this.#agenda.step() || events > MOST_EVENTS) {
+      if (!this.#parts.agenda.step() || events > MOST_EVENTS) {
         throw new StateError(
           `${this.#scheduler.name} waits forever in step ${this.#steps}: nothing is in flight and ` +
             'there is no batch. Check the limits on what may be in flight.',
@@ -175,35 +124,6 @@ class Cluster implements FlightListener {
     if (round.ended.size === round.taskIds.length) this.#scoreRound(round);
   }
 
-  /** Divides device and processors by who has work; once more if that changed who has. */
-  #divide(): void {
-    if (this.#isDividing) {
-      this.#isDivideDue = true;
-      return;
-    }
-    this.#isDividing = true;
-    do {
-      this.#isDivideDue = false;
-      this.#setSpeeds();
-    } while (this.#isDivideDue);
-    this.#isDividing = false;
-  }
-
-  #setSpeeds(): void {
-    const busy = {
-      engines: this.#busyEngines,
-      isLearning: this.#learner.isBusy,
-      isPublishing: this.#publishing.value > 0,
-      isMainBusy: this.#main.busy > 0,
-      sandboxes: this.#tools.busy + this.#openings.busy,
-    };
-    const speeds = speedsOf(busy, this.#machine, this.#options.size.placement);
-    for (const one of this.#engines) one.setSpeed(speeds.engine);
-    this.#learner.setSpeed(speeds.learner);
-    this.#mainClock.setSpeed(speeds.main);
-    this.#sandboxClock.setSpeed(speeds.sandboxes);
-  }
-
   #post(event: ScheduleEvent): void {
     this.#inbox.push(event);
     if (this.#isPumping) return;
@@ -219,8 +139,8 @@ class Cluster implements FlightListener {
 
   /** Tells the time ten times within a deadline, as the loop does. */
   #tick(deadlineSeconds: number): void {
-    this.#agenda.after(deadlineSeconds / 10, () => {
-      this.#post({ kind: 'clock', seconds: this.#agenda.seconds });
+    this.#parts.agenda.after(deadlineSeconds / 10, () => {
+      this.#post({ kind: 'clock', seconds: this.#parts.agenda.seconds });
       this.#tick(deadlineSeconds);
     });
   }
@@ -242,7 +162,7 @@ class Cluster implements FlightListener {
       case 'trainOn':
         this.#batch = command.trajectories;
         // After all other commands of this moment.
-        this.#agenda.after(0, () => this.#learn());
+        this.#parts.agenda.after(0, () => this.#learn());
         break;
       default:
         break;
@@ -252,7 +172,7 @@ class Cluster implements FlightListener {
   #begin(taskIds: readonly string[]): void {
     if (this.#isStreaming) {
       // As in the loop, tasks begin once the commands of the moment are carried out.
-      this.#agenda.after(0, () => {
+      this.#parts.agenda.after(0, () => {
         if (this.#ended === undefined) {
           this.#flight.begin(taskIds, (taskId) => this.#post({ kind: 'taskStarted', taskId }));
         }
@@ -268,10 +188,10 @@ class Cluster implements FlightListener {
     const trajectories = this.#flight.trajectoriesOf(task).length;
     const { secondsPerTrajectory } = this.#options.costs.reward;
     if (secondsPerTrajectory === 0 || trajectories === 0) {
-      this.#agenda.after(0, done);
+      this.#parts.agenda.after(0, done);
       return;
     }
-    this.#rewards.serve(secondsPerTrajectory * trajectories, done);
+    this.#parts.rewards.serve(secondsPerTrajectory * trajectories, done);
   }
 
   #report(task: FlightTask): void {
@@ -321,11 +241,11 @@ class Cluster implements FlightListener {
     if (batch.length === 0) this.#emptySteps++;
     const { scoreSecondsPerToken: score, rescoreSecondsPerToken: again } = costs.learner;
     const own = { ...costs.learner, scoreSecondsPerToken: score + (this.#isStreaming ? 0 : again) };
-    this.#learner.begin(learnSeconds(own, tokens, size.learnerGpus).total, () => {
-      this.#divide();
+    this.#parts.learner.begin(learnSeconds(own, tokens, size.learnerGpus).total, () => {
+      this.#parts.divide();
       this.#finishStep(batch.length > 0);
     });
-    this.#divide();
+    this.#parts.divide();
   }
 
   #finishStep(isTrained: boolean): void {
@@ -334,7 +254,7 @@ class Cluster implements FlightListener {
       this.#isPublishDue = true;
     }
     this.#steps++;
-    const after = (): void => this.#pause(this.#dueSeconds(), () => this.#next());
+    const after = (): void => this.#parts.pause(this.#dueSeconds(), () => this.#next());
     if (this.#isStreaming) this.#publish(after);
     else after();
   }
@@ -361,35 +281,18 @@ class Cluster implements FlightListener {
       return;
     }
     const { publish } = this.#options.costs;
-    const seconds = publish.seconds + publish.secondsPerEngine * (this.#engines.length - 1);
+    const seconds = publish.seconds + publish.secondsPerEngine * (this.#parts.engines.length - 1);
     this.#flight.version = this.#version;
     for (const [engine, tokens] of this.#flight.contextTokens()) {
       engine.recompute(publish.recomputes * tokens);
     }
-    this.#pause(seconds, done);
-  }
-
-  #pause(seconds: number, done: () => void): void {
-    if (seconds <= 0) {
-      done();
-      return;
-    }
-    this.#publishing.add(1);
-    this.#divide();
-    this.#agenda.after(seconds, () => {
-      this.#publishing.add(-1);
-      this.#divide();
-      done();
-    });
+    this.#parts.pause(seconds, done);
   }
 
   /** Forgets what happened while queues were filling. */
   #restart(): void {
-    this.#since = this.#agenda.seconds;
-    for (const part of [...this.#engines, this.#tools, this.#main, this.#rewards, this.#learner]) {
-      part.restart();
-    }
-    this.#publishing.restart();
+    this.#since = this.#parts.agenda.seconds;
+    this.#parts.restart();
     this.#commands = [];
     this.#staleness = [];
     this.#learnedTokens = 0;
@@ -401,7 +304,7 @@ class Cluster implements FlightListener {
 
   #makeReport(): ClusterReport {
     const { size, costs, steps } = this.#options;
-    const seconds = this.#agenda.seconds - this.#since;
+    const seconds = this.#parts.agenda.seconds - this.#since;
     const perSecond = (amount: number): number => (seconds > 0 ? amount / seconds : 0);
     const rolledOut = this.#flight.endedTrajectories - this.#rolledOutBefore;
     const staleness = Array.from(this.#staleness, (count = 0) => count);
@@ -419,19 +322,19 @@ class Cluster implements FlightListener {
       trajectoriesPerHour: 3600 * perSecond(rolledOut),
       trainedShare: rolledOut > 0 ? this.#trained / rolledOut : 0,
       engines: {
-        ...meanReport(this.#engines.map((engine) => engine.report(seconds))),
+        ...meanReport(this.#parts.engines.map((engine) => engine.report(seconds))),
         count: size.engines,
         gpus: size.engines * costs.engine.gpus,
       },
-      tools: this.#tools.report,
-      main: this.#main.report,
-      reward: this.#rewards.report,
+      tools: this.#parts.tools.report,
+      main: this.#parts.main.report,
+      reward: this.#parts.rewards.report,
       learner: {
         gpus: size.learnerGpus,
-        utilization: this.#learner.utilization,
-        idleSeconds: seconds * (1 - this.#learner.utilization),
+        utilization: this.#parts.learner.utilization,
+        idleSeconds: seconds * (1 - this.#parts.learner.utilization),
       },
-      publishing: this.#publishing.mean,
+      publishing: this.#parts.publishing.mean,
       staleness,
       meanStaleness: staleness.reduce((sum, count, k) => sum + k * count, 0) / Math.max(1, all),
       drops: Object.fromEntries(drops),

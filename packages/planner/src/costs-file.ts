@@ -50,7 +50,10 @@ export const costSettings = z.strictObject({
       unit: 'passes',
       about: 'Passes for which new requests wait while fewer wait than run; 64 for Saccade’s own.',
     }),
-    requestSeconds: quantity({ ...SECONDS, about: 'The way of a request and back; nothing waits.' }),
+    requestSeconds: quantity({
+      ...SECONDS,
+      about: 'The way of a request and back; nothing waits.',
+    }),
     processors: quantity({
       ...PROCESSORS,
       about: 'Kept busy by an engine at work, where machine.processors are shared.',
@@ -120,7 +123,8 @@ export const costSettings = z.strictObject({
     scoreSecondsPerToken: quantity({ ...SECONDS, about: 'Rescoring a token; 0 without it.' }),
     rescoreSecondsPerToken: quantity({
       ...SECONDS,
-      about: 'Scoring a token again that an engine elsewhere sampled, where the scheduler does not stream.',
+      about:
+        'Scoring a token again that an engine elsewhere sampled, where the scheduler does not stream.',
     }),
     secondsPerStep: quantity({ ...SECONDS, about: 'Of a step, whatever its size.' }),
     microBatchTokens: count({

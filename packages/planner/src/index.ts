@@ -1,4 +1,5 @@
-export { calibrateMain } from './calibrate.ts';
+export { calibrateOpening } from './calibrate.ts';
+export { calibrateMain } from './calibrate-main.ts';
 export { simulateCluster } from './cluster.ts';
 export {
   type CostDocument,

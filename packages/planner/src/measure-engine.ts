@@ -1,8 +1,8 @@
 /** Speed of an engine: prefill, and decoding by how many sequences there are. */
 import { timed } from '@saccade/core';
-import { fitLine } from './fit-line.ts';
 import type { ModelImage, SampleRequest, Sampler } from '@saccade/policy';
 import type { DecodePoint } from './decode-table.ts';
+import { fitLine } from './fit-line.ts';
 
 /** A prompt to measure with: as it is in the rollouts that are planned. */
 export interface MeasuredPrompt {

@@ -31,7 +31,9 @@ export function readRecordedWork(rows: readonly MetricsRow[]): RecordedWork {
   const all = (name: string) => sum((row) => Number(row[name] ?? 0));
   const has = (name: string) => counted.some((row) => typeof row[name] === 'number');
   const assumptions: string[] = [];
-  const publishes = counted.map((row) => row['time/publish']).filter((one) => typeof one === 'number');
+  const publishes = counted
+    .map((row) => row['time/publish'])
+    .filter((one) => typeof one === 'number');
   if (publishes.length === 0) {
     assumptions.push('The run does not say what publishing weights took: it counts as none.');
   }

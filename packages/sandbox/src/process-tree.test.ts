@@ -6,7 +6,8 @@ import { treeProcessorSeconds } from './process-tree.ts';
 it.runIf(process.platform === 'linux')(
   'counts a process, its children, and those that have ended',
   async () => {
-    const burn = 'end=$(( $(date +%s%N) + 300000000 )); while [ $(date +%s%N) -lt $end ]; do :; done';
+    const burn =
+      'end=$(( $(date +%s%N) + 300000000 )); while [ $(date +%s%N) -lt $end ]; do :; done';
     // The inner shell ends before it is looked at; the outer one waits for us.
     const child = spawn('sh', ['-c', `sh -c '${burn}'; echo done; read line`]);
     await once(child.stdout, 'data');

@@ -96,7 +96,11 @@ export const rollouts: readonly Metric[] = [
     ['failed/<boundary>', 'trajectories', 'Trajectories that failed at one boundary.'],
   ]),
   ...metricsOf({ source: 'packages/loop/src/work-meter.ts', stages: rl }, [
-    ['time/publish', 'seconds', 'Time in which new weights were given to the engine, within the step.'],
+    [
+      'time/publish',
+      'seconds',
+      'Time in which new weights were given to the engine, within the step.',
+    ],
     ['engine/requests', 'requests', 'Requests that were answered in the step.'],
     ['engine/request_seconds', 'seconds', 'Mean time from a request to its answer.'],
     ['sandbox/sessions', 'sessions', 'Sandbox sessions that rollouts of the step opened.'],
