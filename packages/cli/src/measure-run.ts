@@ -10,6 +10,7 @@ import {
   measureEngine,
   type RequestCosts,
   requestCosts,
+  sharesPrompts,
 } from '@saccade/planner';
 import type { LocalPolicy, TrainedPolicy } from '@saccade/policy';
 import { engines } from '@saccade/policy/remote';
@@ -32,7 +33,10 @@ const REPEATS = 3;
 export interface MeasuredRun {
   readonly engine: MeasuredEngine;
   /** Of an engine elsewhere. */
-  readonly elsewhere?: RequestCosts & { readonly publishSeconds: number };
+  readonly elsewhere?: RequestCosts & {
+    readonly publishSeconds: number;
+    readonly sharesPrompts: boolean;
+  };
   readonly learner: { readonly secondsPerToken: number; readonly scoreSecondsPerToken: number };
 }
 
@@ -124,8 +128,13 @@ async function measureElsewhere(
     const there = await measureEngine(engine.sampler, prompts, {
       ...{ sequences: SEQUENCES, tokens: TOKENS },
     });
+    const shares = await sharesPrompts(engine.sampler, prompts);
     engine.dispose?.();
-    return { ...requestCosts(here, there, TOKENS), publishSeconds: median(times) };
+    return {
+      ...requestCosts(here, there, TOKENS),
+      publishSeconds: median(times),
+      sharesPrompts: shares,
+    };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

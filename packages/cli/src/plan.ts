@@ -95,7 +95,10 @@ function withMeasured(
     ...(learning && { learner: learnerLine(learning, learner.secondsPerToken) }),
   };
   const there = elsewhere && {
-    engine: { requestSeconds: elsewhere.requestSeconds },
+    engine: {
+      requestSeconds: elsewhere.requestSeconds,
+      sharesPrompts: elsewhere.sharesPrompts,
+    },
     main: { secondsPerRequest: elsewhere.secondsPerRequest },
     publish: { seconds: elsewhere.publishSeconds },
     // What an engine elsewhere sampled is scored again where rollouts and learning take turns. A run

@@ -40,9 +40,11 @@ const url = `http://127.0.0.1:${values.port}`;
 const base = join(out, 'base');
 mkdirSync(out, { recursive: true });
 
-/** A policy of some 5 million weights, with images of 64 tokens: a step has work for every part. */
+/** A policy of some 14 million weights, with images of 64 tokens: a step has work for every part. */
 const model = [
-  ...['hidden=256', 'layers=6', 'intermediate=768', 'maxPixels=50176'].map((one) => `model.${one}`),
+  ...['hidden=384', 'layers=8', 'intermediate=1152', 'maxPixels=50176'].map(
+    (one) => `model.${one}`,
+  ),
   'evaluation.count=1',
 ];
 const training = [
@@ -50,6 +52,7 @@ const training = [
   `startFrom=${base}`,
   'sft.updates=0',
   `rl.steps=${values.steps}`,
+  'rl.groupSize=16',
   'rl.learningRate=1e-5',
   // The time of steps alone counts.
   'evaluation.everySteps=0',
@@ -77,7 +80,7 @@ const kinds = {
 await train(base, [
   ...model,
   'sft.updates=40',
-  'coldStart.answerWithoutLooking=0.1',
+  'coldStart.answerWithoutLooking=0.4',
   ...synchronous(1),
   'rl.steps=1',
 ]);

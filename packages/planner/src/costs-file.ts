@@ -54,6 +54,10 @@ export const costSettings = z.strictObject({
       ...SECONDS,
       about: 'The way of a request and back; nothing waits.',
     }),
+    sharesPrompts: flag({
+      default: true,
+      about: 'Whether a prompt that a group asks for at the same time is computed once.',
+    }),
     processors: quantity({
       ...PROCESSORS,
       about: 'Kept busy by an engine at work, where machine.processors are shared.',

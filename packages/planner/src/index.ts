@@ -22,6 +22,7 @@ export {
   measureEngine,
   type RequestCosts,
   requestCosts,
+  sharesPrompts,
   type UsedSeconds,
 } from './measure-engine.ts';
 export { type GpuPlan, type PlanOptions, planCluster, simulationOf } from './plan.ts';

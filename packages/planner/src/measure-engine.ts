@@ -46,19 +46,7 @@ export async function measureEngine(
   prompts: readonly MeasuredPrompt[],
   { sequences, tokens, usage }: MeasureOptions,
 ): Promise<MeasuredEngine> {
-  const ask = (prompt: MeasuredPrompt, name: string, maxTokens: number) =>
-    sampler.sample({
-      ...prompt,
-      maxTokens,
-      stop: [],
-      ignoreEndOfTurn: true,
-      temperature: 1,
-      topK: 0,
-      topP: 1,
-      minP: 0,
-      seed: [1, 1],
-      conversation: name,
-    } satisfies SampleRequest);
+  const ask = asking(sampler);
   const half = Math.ceil(prompts.length / 2);
   const warm = prompts.slice(0, half);
   const cold = prompts.slice(half);
@@ -104,6 +92,57 @@ export async function measureEngine(
       mainThread: Math.min(1, used.mainThread / all),
     }),
   };
+}
+
+function asking(sampler: Pick<Sampler, 'sample'>) {
+  return (prompt: MeasuredPrompt, name: string, maxTokens: number) =>
+    sampler.sample({
+      ...prompt,
+      maxTokens,
+      stop: [],
+      ignoreEndOfTurn: true,
+      temperature: 1,
+      topK: 0,
+      topP: 1,
+      minP: 0,
+      seed: [1, 1],
+      conversation: name,
+    } satisfies SampleRequest);
+}
+
+/**
+ * Whether an engine computes a prompt once that several ask for at the same time: as many different
+ * prompts must take at least twice as long.
+ *
+ * @param prompts at least 2, all different
+ */
+export async function sharesPrompts(
+  sampler: Pick<Sampler, 'sample' | 'release'>,
+  prompts: readonly MeasuredPrompt[],
+): Promise<boolean> {
+  const ask = asking(sampler);
+  let asked = 0;
+  const secondsOf = async (some: readonly MeasuredPrompt[]): Promise<number> => {
+    const names = some.map((_, i) => `plan/prompts-${asked}/${i}`);
+    const [, seconds] = await timed(() =>
+      Promise.all(some.map((prompt, i) => ask(prompt, names[i] as string, 1))),
+    );
+    for (const name of names) sampler.release(name);
+    return seconds;
+  };
+  // No cache has seen a prompt that begins with another token.
+  const fresh = ({ tokens, images }: MeasuredPrompt): MeasuredPrompt => {
+    const own = Int32Array.from(tokens);
+    own[0] = ++asked;
+    return { tokens: own, images };
+  };
+  let [same, different] = [0, 0];
+  for (const prompt of prompts.slice(0, 4)) {
+    const one = fresh(prompt);
+    same += await secondsOf(prompts.map(() => one));
+    different += await secondsOf(prompts.map(fresh));
+  }
+  return same < different / 2;
 }
 
 /** What requests to an engine elsewhere cost beside their tokens, in seconds. */

@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest';
-import { requestCosts } from './measure-engine.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import { requestCosts, sharesPrompts } from './measure-engine.ts';
 import { readRecordedWork } from './recorded-work.ts';
+
+afterEach(() => vi.useRealTimers());
 
 const row = (metrics: Readonly<Record<string, number>>) =>
   ({ stage: 'rl', step: 1, ...metrics }) as const;
@@ -50,4 +52,29 @@ it('finds the costs of requests from an engine here and the same one elsewhere',
   expect(requestSeconds).toBeCloseTo(0.01, 9);
   expect(secondsPerRequest).toBeCloseTo(0.002, 9);
   expect(requestCosts(here, here, 16)).toEqual({ requestSeconds: 0, secondsPerRequest: 0 });
+});
+
+it('finds out whether an engine computes a prompt once that several ask for', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  const prompts = [1, 2, 3, 4].map((token) => ({ tokens: Int32Array.of(0, token), images: [] }));
+  const of = async (shares: boolean): Promise<boolean> => {
+    // 10 ms for each prompt, one after the other.
+    let last: Promise<void> = Promise.resolve();
+    const known = new Map<string, Promise<void>>();
+    const sample = async ({ tokens }: { readonly tokens: Int32Array }) => {
+      const key = tokens.join();
+      const before = known.get(key);
+      if (shares && before !== undefined) await before;
+      else {
+        last = last.then(() => new Promise((done) => setTimeout(done, 10)));
+        known.set(key, last);
+        await last;
+      }
+    };
+    const found = sharesPrompts({ sample, release() {} } as never, prompts);
+    await vi.advanceTimersByTimeAsync(10_000);
+    return await found;
+  };
+  expect(await of(true)).toBe(true);
+  expect(await of(false)).toBe(false);
 });
