@@ -41,7 +41,9 @@ export async function plan(run: string | undefined, flags: PlanFlags): Promise<v
   const document = await readDocument(run, flags);
   const { steps, seed } = flags;
   if (steps < 1) throw new ConfigError('--steps', `--steps must be at least 1, is ${steps}.`);
-  const plans = planCluster({ document, gpus, steps, seed });
+  // A process of its own shares one machine with the run; in the run's own they take turns.
+  const sharedPlacement = document.costs.main.secondsPerRequest > 0 ? 'shared' : 'alternating';
+  const plans = planCluster({ document, gpus, steps, seed, sharedPlacement });
   const title = `Plan for ${flags.gpus.split(',').join(', ')} GPUs`;
   const out = flags.out === undefined ? undefined : resolve(flags.out);
   if (out !== undefined) writeFileSync(out, drawPlanPage(plans, { document, title }));
