@@ -102,7 +102,8 @@ function withMeasured(
       sharesPrompts: elsewhere.sharesPrompts,
     },
     main: { secondsPerRequest: elsewhere.secondsPerRequest },
-    publish: { seconds: elsewhere.publishSeconds },
+    // Engines behind HTTP are paused until what runs has ended.
+    publish: { seconds: elsewhere.publishSeconds, drains: true },
     // What an engine elsewhere sampled is scored again where rollouts and learning take turns. A run
     // that did so has it in its seconds of learning.
     ...(recorded.engineUrl === undefined && {

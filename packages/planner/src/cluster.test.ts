@@ -27,7 +27,7 @@ describe('a simulated run', () => {
           },
           reward: { secondsPerTrajectory: 0.25, servers: 4 },
           learner: { ...free.learner, secondsPerToken: 0.001, secondsPerStep: 2 },
-          publish: { seconds: 0.5, secondsPerEngine: 0, recomputes: 0 },
+          publish: { seconds: 0.5, secondsPerEngine: 0, recomputes: 0, drains: false },
           evaluation: { seconds: 10, everySteps: 5 },
         },
       }),
@@ -177,7 +177,12 @@ describe('a simulated run', () => {
           costs: {
             engine: { ...free.engine, decode: [[1, 20 + random.integer(400)]], heldPasses: 8 },
             learner: { ...free.learner, secondsPerStep: 3 * random.uniform() },
-            publish: { seconds: random.uniform(), secondsPerEngine: 0.1, recomputes: 1 },
+            publish: {
+              seconds: random.uniform(),
+              secondsPerEngine: 0.1,
+              recomputes: 1,
+              drains: random.uniform() < 0.5,
+            },
           },
           size: {
             engines: 1 + random.integer(3),

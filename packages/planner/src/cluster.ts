@@ -274,14 +274,34 @@ class Cluster implements FlightListener {
     return due(evaluation) + due(checkpoint);
   }
 
-  /** Gives engines the new weights, if there are any, while they stand still. */
+  /** Gives engines the new weights, if there are any. */
   #publish(done: () => void): void {
     if (this.#flight.version === this.#version) {
       done();
       return;
     }
+    const { engines } = this.#parts;
+    if (!this.#options.costs.publish.drains) {
+      this.#load(done);
+      return;
+    }
+    let running = engines.length;
+    const drained = (): void => {
+      running--;
+      if (running > 0) return;
+      this.#load(() => {
+        for (const engine of engines) engine.resume();
+        done();
+      });
+    };
+    for (const engine of engines) engine.drain(drained);
+  }
+
+  /** Engines load the new weights while they stand still. */
+  #load(done: () => void): void {
+    const { engines } = this.#parts;
     const { publish } = this.#options.costs;
-    const seconds = publish.seconds + publish.secondsPerEngine * (this.#parts.engines.length - 1);
+    const seconds = publish.seconds + publish.secondsPerEngine * (engines.length - 1);
     this.#flight.version = this.#version;
     for (const [engine, tokens] of this.#flight.contextTokens()) {
       engine.recompute(publish.recomputes * tokens);

@@ -164,6 +164,10 @@ export const costSettings = z.strictObject({
   }),
   publish: z.strictObject({
     seconds: quantity({ ...SECONDS, about: 'Engines stand still for new weights.' }),
+    drains: flag({
+      default: false,
+      about: 'Whether requests that run end with the old weights first, while new ones wait.',
+    }),
     secondsPerEngine: quantity({ ...SECONDS, about: 'More for each engine after the first.' }),
     recomputes: quantity({
       min: 0,

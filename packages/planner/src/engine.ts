@@ -67,6 +67,9 @@ export class Engine {
   #workSeconds = 0;
   #isBusy = false;
   #isPlanned = false;
+  /** Called once nothing runs; until then, and until it resumes, nothing is admitted. */
+  #drained: (() => void) | undefined;
+  #isPaused = false;
 
   constructor(agenda: Agenda, costs: EngineCosts) {
     this.#agenda = agenda;
@@ -123,6 +126,21 @@ export class Engine {
   recompute(tokens: number): void {
     this.#settle();
     this.#voidLeft += tokens;
+    this.#plan();
+  }
+
+  /** Admits nothing any more; `done` is called once all that runs has ended. */
+  drain(done: () => void): void {
+    this.#settle();
+    this.#isPaused = true;
+    this.#drained = done;
+    this.#plan();
+  }
+
+  /** Admits again. */
+  resume(): void {
+    this.#settle();
+    this.#isPaused = false;
     this.#plan();
   }
 
@@ -184,6 +202,7 @@ export class Engine {
   #plan(): void {
     this.#unplan();
     this.#admit();
+    this.#noteDrained();
     this.#sequences.set(this.#prefills.length + this.#decoding.size);
     this.#queue.set(this.#waiting.length);
     this.#note();
@@ -193,6 +212,13 @@ export class Engine {
     if (delay < Number.POSITIVE_INFINITY) {
       this.#next = this.#agenda.after(delay, () => this.#advance());
     }
+  }
+
+  #noteDrained(): void {
+    if (this.#prefills.length + this.#decoding.size > 0) return;
+    const drained = this.#drained;
+    this.#drained = undefined;
+    if (drained !== undefined) this.#agenda.after(0, drained);
   }
 
   #unplan(): void {
@@ -268,6 +294,10 @@ export class Engine {
   }
 
   #admit(): void {
+    if (this.#isPaused) {
+      this.#heldSince = undefined;
+      return;
+    }
     const { maxSequences, heldPasses } = this.#costs;
     const running = (): number => this.#prefills.length + this.#decoding.size;
     const isFew = this.#waiting.length > 0 && this.#waiting.length < running();

@@ -150,4 +150,34 @@ describe('an engine', () => {
     // A second passes per pass here: the first waits 8 of them, the three others for each other.
     expect(begins.map((seconds) => Math.round(seconds))).toEqual([0, 0, 0, 18, 32, 32, 32]);
   });
+
+  it('ends what runs before it is drained, and admits nothing until it resumes', () => {
+    const agenda = new Agenda();
+    const engine = new Engine(agenda, { ...flat, decodeSpeed: (n: number) => n });
+    const ends: number[] = [];
+    const add = (decodeTokens: number): void => {
+      const onEnd = (): void => void ends.push(Math.round(agenda.seconds));
+      engine.request({ prefillTokens: 0, decodeTokens, onBegin() {}, onEnd });
+    };
+    let drainedAt = 0;
+    add(10);
+    agenda.after(4, () =>
+      engine.drain(() => {
+        drainedAt = agenda.seconds;
+        agenda.after(5, () => engine.resume());
+      }),
+    );
+    agenda.after(5, () => add(3));
+    while (agenda.step());
+    // A token a second: 10 s, 5 s of standing still, 3 s.
+    expect(drainedAt).toBeCloseTo(10, 9);
+    expect(ends).toEqual([10, 18]);
+    // One that is idle is drained at once.
+    let isDrained = false;
+    engine.drain(() => {
+      isDrained = true;
+    });
+    while (agenda.step());
+    expect(isDrained).toBe(true);
+  });
 });

@@ -44,6 +44,8 @@ export interface ClusterCosts {
     readonly secondsPerEngine: number;
     /** Times per step that contexts in flight are computed again; 0 where caches are kept. */
     readonly recomputes: number;
+    /** Whether requests that run end with the old weights first, while new ones wait. */
+    readonly drains: boolean;
   };
   readonly evaluation: { readonly seconds: number; readonly everySteps: number };
   readonly checkpoint: { readonly seconds: number; readonly everySteps: number };

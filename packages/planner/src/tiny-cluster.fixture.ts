@@ -60,7 +60,7 @@ export const free: ClusterCosts = {
     processors: 0,
     rescoreSecondsPerToken: 0,
   },
-  publish: { seconds: 0, secondsPerEngine: 0, recomputes: 0 },
+  publish: { seconds: 0, secondsPerEngine: 0, recomputes: 0, drains: false },
   evaluation: { seconds: 0, everySteps: 0 },
   checkpoint: { seconds: 0, everySteps: 0 },
 };
