@@ -71,8 +71,11 @@ async function readDocument(run: string | undefined, flags: PlanFlags): Promise<
   if ('engine' in fields && 'decode' in Object(fields.engine)) {
     return readCosts(mergeCosts(recorded.fields, fields), { groups, assumptions });
   }
-  const engineUrl = flags.engine ?? recorded.engineUrl;
-  const measured = await measureRun(resolve(run), { backend: flags.backend, engineUrl });
+  // Never the run's own unasked: others may be sampling from it, and measuring gives it weights.
+  const measured = await measureRun(resolve(run), {
+    backend: flags.backend,
+    engineUrl: flags.engine,
+  });
   return withMeasured(recorded, measured, fields);
 }
 
@@ -88,7 +91,11 @@ function withMeasured(
     'The engine was measured on this machine, with the run’s newest checkpoint.',
     `On 1 GPU, engine, learner and sandboxes share the ${availableParallelism()} processors of this machine.`,
     ...(elsewhere === undefined
-      ? []
+      ? recorded.engineUrl === undefined
+        ? []
+        : [
+            'The run’s engine was elsewhere: what its requests cost is left out. --engine measures it.',
+          ]
       : ['Requests to an engine elsewhere and publishing to it were measured on this machine.']),
   ];
   const here = {

@@ -13,11 +13,11 @@ it('gives sums and means since it was last asked, and nothing of what did not ha
   work.add('publish', 2);
   expect(work.take()).toEqual({
     'time/publish': 3,
-    'sandbox/sessions': 2,
-    'sandbox/open_seconds': 3,
-    'sandbox/executions': 1,
-    'sandbox/execution_seconds': 0.5,
-    'sandbox/processor_seconds': 0.125,
+    'throughput/sessions': 2,
+    'time/session_open': 3,
+    'throughput/executions': 1,
+    'time/execution': 0.5,
+    'time/execution_processor': 0.125,
   });
   expect(work.take()).toEqual({});
 });
@@ -40,11 +40,11 @@ it('counts what a phase uses, of the sandbox where that is known', () => {
   const work = new WorkMeter(usage);
   const end = work.phase('learn');
   seconds = 4;
-  expect(end()).toEqual({ 'main_thread/learn': 3, 'processors/learn': 6 });
+  expect(end()).toEqual({ 'time/main_thread/learn': 3, 'time/processors/learn': 6 });
   sandbox = 5;
   const endRollout = work.phase('rollout');
   sandbox = 7;
-  expect(endRollout()['sandbox/processors/rollout']).toBe(2);
+  expect(endRollout()['time/sandbox_processors/rollout']).toBe(2);
   expect(new WorkMeter().phase('learn')()).toEqual({});
 });
 
@@ -66,6 +66,6 @@ it('counts the requests of a sampler, which stays what it is otherwise', async (
   expect([...tokens]).toEqual([7]);
   expect(released).toEqual(['a']);
   expect(metered.version).toBe(4);
-  expect(work.take()['engine/requests']).toBe(1);
+  expect(work.take()['throughput/requests']).toBe(1);
   expect(meteredSampler({ sampler })).toBe(sampler);
 });

@@ -52,11 +52,11 @@ export class WorkMeter {
       const after = this.#usage?.();
       if (before === undefined || after === undefined) return {};
       return {
-        [`main_thread/${name}`]: after.mainThread - before.mainThread,
-        [`processors/${name}`]: after.processors - before.processors,
+        [`time/main_thread/${name}`]: after.mainThread - before.mainThread,
+        [`time/processors/${name}`]: after.processors - before.processors,
         ...(before.sandbox !== undefined &&
           after.sandbox !== undefined && {
-            [`sandbox/processors/${name}`]: after.sandbox - before.sandbox,
+            [`time/sandbox_processors/${name}`]: after.sandbox - before.sandbox,
           }),
       };
     };
@@ -72,17 +72,17 @@ export class WorkMeter {
     return {
       ...(publish && { 'time/publish': publish.seconds }),
       ...(request && {
-        'engine/requests': request.count,
-        'engine/request_seconds': request.seconds / request.count,
+        'throughput/requests': request.count,
+        'time/request': request.seconds / request.count,
       }),
       ...(open && {
-        'sandbox/sessions': open.count,
-        'sandbox/open_seconds': open.seconds / open.count,
+        'throughput/sessions': open.count,
+        'time/session_open': open.seconds / open.count,
       }),
       ...(execute && {
-        'sandbox/executions': execute.count,
-        'sandbox/execution_seconds': execute.seconds / execute.count,
-        'sandbox/processor_seconds': execute.processorSeconds / execute.count,
+        'throughput/executions': execute.count,
+        'time/execution': execute.seconds / execute.count,
+        'time/execution_processor': execute.processorSeconds / execute.count,
       }),
     };
   }

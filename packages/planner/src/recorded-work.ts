@@ -38,10 +38,13 @@ export function readRecordedWork(rows: readonly MetricsRow[]): RecordedWork {
     assumptions.push('The run does not say what publishing weights took: it counts as none.');
   }
   const executed = (name: string) =>
-    sum((row) => Number(row['sandbox/executions'] ?? 0) * Number(row[name] ?? 0));
-  const [sessions, seconds] = [all('sandbox/sessions'), executed('sandbox/execution_seconds')];
-  const [inside, ran] = [all('sandbox/processors/rollout'), executed('sandbox/processor_seconds')];
-  const isOpened = sessions > 0 && has('sandbox/processors/rollout');
+    sum((row) => Number(row['throughput/executions'] ?? 0) * Number(row[name] ?? 0));
+  const [sessions, seconds] = [all('throughput/sessions'), executed('time/execution')];
+  const [inside, ran] = [
+    all('time/sandbox_processors/rollout'),
+    executed('time/execution_processor'),
+  ];
+  const isOpened = sessions > 0 && has('time/sandbox_processors/rollout');
   assumptions.push(
     isOpened
       ? 'Sandboxes: seconds on processors of a session and of an execution, as the run recorded them.'
@@ -57,13 +60,13 @@ export function readRecordedWork(rows: readonly MetricsRow[]): RecordedWork {
           workShare: seconds > 0 ? Math.min(1, ran / seconds) : 1,
         },
       }),
-      ...(has('processors/learn') &&
-        learning > 0 && { learner: { processors: all('processors/learn') / learning } }),
+      ...(has('time/processors/learn') &&
+        learning > 0 && { learner: { processors: all('time/processors/learn') / learning } }),
     },
-    ...(has('processors/rollout') && {
+    ...(has('time/processors/rollout') && {
       rollout: {
-        processorSeconds: all('processors/rollout') / counted.length,
-        requests: all('engine/requests') / counted.length,
+        processorSeconds: all('time/processors/rollout') / counted.length,
+        requests: all('throughput/requests') / counted.length,
       },
     }),
     assumptions,

@@ -84,7 +84,10 @@ function isMetricsRow(row: Readonly<Record<string, unknown>>): row is MetricsRow
   );
 }
 
-/** Metrics that depend on the clock; everything else is equal in every run of the same seed. */
+/**
+ * Metrics that depend on the clock, or on what had to be done again; everything else is equal in every
+ * run of the same seed.
+ */
 export function isTiming(name: string): boolean {
   return name === 'step_time' || name.startsWith('time/') || name.startsWith('throughput/');
 }
