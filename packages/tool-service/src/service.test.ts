@@ -242,7 +242,9 @@ it('is ready once every tool has answered a first call, and says what it waits f
   const { openToolService } = await import('./service.ts');
   const { python } = await import('./service.fixture.ts');
   const starting = await openToolService({
-    ...{ python, modules: [loadModule], placement: { processes: [faultyProcess()] } },
+    ...{ python, modules: [loadModule] },
+    // Longer than the first question takes on a busy machine.
+    placement: { processes: [faultyProcess({ loadSeconds: 3 })] },
   });
   try {
     const first = await get(starting, '/ready');

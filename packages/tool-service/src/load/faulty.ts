@@ -1,6 +1,7 @@
 /** Tools that break when they are told to, around any other tools: for tests and load. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { quantity, type SettingsOf, text, textList } from '@saccade/core/settings';
 import type { Outcome } from '@saccade/sandbox';
 import {
@@ -39,6 +40,10 @@ const settings = z.strictObject({
     ...{ min: 0, max: 3600, default: 30, unit: 'seconds' },
     about: 'How long a slow call takes.',
   }),
+  loadSeconds: quantity({
+    ...{ min: 0, max: 3600, default: 0, unit: 'seconds' },
+    about: 'How much longer the first call takes, as that of a model which is loaded then.',
+  }),
 });
 
 /** The tools that are named, with two more arguments: `fault`, and `ticket`, unlike in all calls. */
@@ -47,16 +52,25 @@ export const faulty = defineToolUnit({
   description: 'Other tools, which break when they are told to.',
   settings,
   describe: () => [],
-  async open({ modules, tools: named, ...how }, host) {
+  async open({ modules, tools: named, loadSeconds, ...rest }, host) {
     const choices = await loadChoices(modules);
     const chosen = chooseTools(choices, named.map(namedToolOf));
     const { tools, dispose } = await openTools(chosen, host);
+    let loading: Promise<void> | undefined;
+    const loaded = () => {
+      loading ??= loadSeconds > 0 ? sleep(loadSeconds * 1000) : Promise.resolve();
+      return loading;
+    };
+    const how = { ...rest, loaded };
     return { tools: tools.map((tool) => breaking(tool, how)), dispose };
   },
 });
 
 /** How calls break. */
-type Breaking = Pick<SettingsOf<typeof settings>, 'scratch' | 'slowSeconds'>;
+interface Breaking extends Pick<SettingsOf<typeof settings>, 'scratch' | 'slowSeconds'> {
+  /** Resolves once what the first call loads is there. */
+  loaded(): Promise<void>;
+}
 
 /** The arguments of a call that breaks. */
 interface Broken {
@@ -98,8 +112,9 @@ function breaking(tool: Tool, how: Breaking): Tool {
 /** Breaks as it is told to; undefined where it is not. */
 async function breakDown(
   { fault, ticket = '' }: Broken,
-  { scratch, slowSeconds }: Breaking,
+  { scratch, slowSeconds, loaded }: Breaking,
 ): Promise<Outcome | undefined> {
+  await loaded();
   if (fault === 'crash') process.kill(process.pid, 'SIGKILL');
   if (fault === 'crash-once') {
     const note = join(scratch, `${ticket.replaceAll(/\W/g, '_')}.crashed`);
@@ -109,7 +124,7 @@ async function breakDown(
   }
   if (fault === 'hang') await new Promise(() => {});
   if (fault === 'block') for (;;);
-  if (fault === 'slow') await new Promise((resolve) => setTimeout(resolve, slowSeconds * 1000));
+  if (fault === 'slow') await sleep(slowSeconds * 1000);
   if (fault === 'garbage') return { kind: 'fine', images: 'none' } as unknown as Outcome;
   if (fault === 'memory') {
     const held: unknown[] = [];
