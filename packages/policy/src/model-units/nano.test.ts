@@ -102,7 +102,7 @@ describe('nano', () => {
 
   it.each([
     ['smolvlm', undefined, [16, 16]],
-    ['smolvlm', 224 * 224, [80, 80]],
+    ['smolvlm', 112 * 112, [80, 80]],
     ['idefics3', undefined, [16, 16]],
     ['qwen2_5_vl', undefined, [16, 1]],
     ['qwen2_5_vl', 56 * 56, [4, 1]],

@@ -80,8 +80,8 @@ function nano(vocabSize: number, tokens: SpecialTokens, size: ModelSize): Idefic
       heads: size.visionHeads,
       intermediate: size.visionIntermediate,
       eps: 1e-6,
-      patchSize: 14,
-      // One tile is all that is seen of an image: 112 pixels, as of an overview elsewhere.
+      // One tile is all that is seen of an image, so its patches are small.
+      patchSize: 7,
       side: 8,
     },
   };
