@@ -57,9 +57,6 @@ struct RowsOfA {
   int64_t tileRows = TILE_ROWS;
 };
 
-SACCADE_INLINE const float* inPlace(const float* values) { return values; }
-SACCADE_INLINE const float* inPlace(const Bf16*) { return nullptr; }
-
 // Rows with neighbors along the depth side by side, if they are words as they lie; null if not.
 template <Words WORDS>
 SACCADE_INLINE const float* rowsInPlace(const float* values, int64_t, int64_t) { return values; }

@@ -166,6 +166,10 @@ SACCADE_INLINE Vec multiplyAddAt(const float* p, Vec b, Vec sum) {
   return multiplyAdd<WORDS>(splat(*p), b, sum);
 }
 
+// Values where they lie, if they are float32; null if they have to be widened.
+SACCADE_INLINE const float* inPlace(const float* values) { return values; }
+SACCADE_INLINE const float* inPlace(const Bf16*) { return nullptr; }
+
 // Asks for the line at p, which is needed soon.
 template <class Stored>
 SACCADE_INLINE void prefetch(const Stored* p) { __builtin_prefetch(p, 0, 2); }

@@ -8,6 +8,7 @@ import {
   type MeasuredEngine,
   type MeasuredPrompt,
   measureEngine,
+  median,
   type RequestCosts,
   requestCosts,
   sharesPrompts,
@@ -178,9 +179,4 @@ async function measureLearning(
     secondsPerToken: fitLine(learned).slope,
     scoreSecondsPerToken: fitLine(scored).slope,
   };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

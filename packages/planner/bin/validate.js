@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 /** Compares simulations with measured runs: `node packages/planner/bin/validate.js --help`. */
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { readConfig, readMetrics } from '@saccade/run-store';
-import { readCosts, readRunCosts, simulateCluster, simulationOf } from '../dist/index.js';
+import { median, readCosts, readRunCosts, simulateCluster, simulationOf } from '../dist/index.js';
 
 const HELP = `Compare simulated steps per hour with those of measured runs.
 
@@ -94,10 +94,4 @@ function describe({ seconds, steps, engines, learner, main, tools, publishing })
     `learner ${each(learner.utilization)}, main ${each(main.utilization)}, ` +
     `tools ${each(tools.utilization * tools.servers)}, publishing ${each(publishing)}`
   );
-}
-
-function median(numbers) {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
-  return (low + high) / 2;
 }

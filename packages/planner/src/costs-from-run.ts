@@ -11,6 +11,7 @@ import {
 } from '@saccade/run-store';
 import { isScored, type ScoredTrajectory } from '@saccade/trajectory';
 import { fitLine, type LearningPoint } from './fit-line.ts';
+import { median } from './median.ts';
 import { type GroupProfile, profileGroups } from './profile.ts';
 import { type RecordedWork, readRecordedWork } from './recorded-work.ts';
 
@@ -165,9 +166,4 @@ function readGroups(directory: string): Pick<RunCosts, 'groups' | 'trajectories'
 
 function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

@@ -25,6 +25,7 @@ export {
   sharesPrompts,
   type UsedSeconds,
 } from './measure-engine.ts';
+export { median } from './median.ts';
 export { type GpuPlan, type PlanOptions, planCluster, simulationOf } from './plan.ts';
 export { drawPlanPage, planRows } from './plan-page.ts';
 export { type GroupProfile, profileGroups, type TrajectoryProfile } from './profile.ts';

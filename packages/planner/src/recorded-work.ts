@@ -1,5 +1,6 @@
 /** What steps of a run recorded beside tokens: publishing, sandboxes, processors. */
 import type { MetricsRow } from '@saccade/run-store';
+import { median } from './median.ts';
 
 /** Fields of a document of costs, and sentences on what is known and what is assumed. */
 export interface RecordedWork {
@@ -71,9 +72,4 @@ export function readRecordedWork(rows: readonly MetricsRow[]): RecordedWork {
     }),
     assumptions,
   };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

@@ -22,7 +22,7 @@ export function addPlan(program: LazyCommand): void {
     .option('--backend <name>', 'what measures the engine of a run', 'native')
     .option(
       '--engine <url>',
-      'a server of the run’s policy, e.g. of `saccade serve policy`: what requests to it and publishing cost',
+      'a server such as `saccade serve policy`, which is given the run’s weights: what requests and publishing cost',
     )
     .option('--out <page.html>', 'write a page with curves and assumptions')
     .addOption(jsonOption())
