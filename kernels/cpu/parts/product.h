@@ -14,6 +14,7 @@
 // by block, 144.
 #pragma once
 
+#include "few-rows.h"
 #include "kernel-entry.h"
 #include "pack.h"
 #include "rows-of-a.h"
@@ -91,8 +92,6 @@ struct ProductSpace {
   float* panels;
   float* copies;
   float* sums;
-  // A block of a panel for each worker.
-  float* blocks;
 };
 
 // Floats of one row of an item's sums, and of all of them.
@@ -100,10 +99,6 @@ template <Words WORDS>
 constexpr int64_t SUM_STRIDE = COLUMNS_OF<WORDS> + LANES;
 template <Words WORDS>
 constexpr int64_t ITEM_SUMS = ROW_BLOCK * SUM_STRIDE<WORDS>;
-
-// Rows up to which each block of B is packed where it is used, as in decoding: B is then read from
-// memory once, and written only to the cache of the thread that reads it.
-constexpr int64_t FEW_ROWS = 32;
 
 // How much of B a product packs at once.
 struct Packing {
@@ -129,8 +124,7 @@ template <class Stored>
 static inline ProductSpace productSpace(const SaccadeLaunch& launch, int64_t words) {
   const int64_t threads = launch.runtime->threads;
   return {scratchFloats(launch, words), scratchFloats(launch, threads * ROW_COPY),
-          scratchFloats(launch, threads * ITEM_SUMS<WordsOf<Stored>::value>),
-          scratchFloats(launch, threads * DEPTH_BLOCK * PANEL)};
+          scratchFloats(launch, threads * ITEM_SUMS<WordsOf<Stored>::value>)};
 }
 
 // Brings the part [done, toDo) / all of a block of A to L2 that is copied next: its runs are so short
@@ -148,13 +142,11 @@ static inline void fetchPart(const Source<Stored>& a, const Stored* source, int6
 }
 
 // One item: rows [row, row + rows) and columns [column, column + columns) of C at depths
-// [from, from + depth), B's panels from `column` on. Without them, a block of a panel at a time is
-// packed into `own`.
+// [from, from + depth), B's panels from `column` on.
 template <class Stored, class StoredC>
 static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, int64_t rows,
                                 int64_t column, int64_t columns, int64_t from, int64_t depth,
-                                const float* panels, float* copy, float* sums,
-                                float* own = nullptr) {
+                                const float* panels, float* copy, float* sums) {
   constexpr Words WORDS = WordsOf<Stored>::value;
   const int64_t panelStride = wordsIn<WORDS>(depth) * PANEL;
   StoredC* c = p.c + row * p.cStride + column;
@@ -171,18 +163,17 @@ static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, 
   for (int64_t k = 0; k < depth; k += BLOCK) {
     const int64_t block = smaller(BLOCK, depth - k);
     const Stored* source = p.a.data + row * p.a.stride + (from + k) * p.a.depthStride;
-    const RowsOfA a = rowsOfA<WORDS>(p.a, source, rows, block, copy, own != nullptr);
+    const RowsOfA a = rowsOfA<WORDS>(p.a, source, rows, block, copy);
     const Panels b{panels + wordsIn<WORDS>(k) * PANEL, panelStride, PANEL};
     const Into into = k > 0 || (isDirect && adds) ? Into::add : first;
     const int64_t ahead = smaller(BLOCK, depth - k - block);
     for (int64_t j = 0; j < columns; j += PANEL) {
       const int64_t width = smaller(PANEL, columns - j);
-      const float* panel = own ? own : b.data + j / PANEL * panelStride;
-      if (own) packPanels<WORDS>(own, p.b, column + j, width, from + k, block);
-      else fetchPart(p.a, source + block * p.a.depthStride, rows, ahead, j, j + width, columns);
+      const float* panel = b.data + j / PANEL * panelStride;
+      fetchPart(p.a, source + block * p.a.depthStride, rows, ahead, j, j + width, columns);
       const float* next = nullptr;
-      if (!own && j + PANEL < columns) next = panel + panelStride;
-      else if (!own && ahead > 0) next = b.data + wordsIn<WORDS>(block) * PANEL;
+      if (j + PANEL < columns) next = panel + panelStride;
+      else if (ahead > 0) next = b.data + wordsIn<WORDS>(block) * PANEL;
       multiplyRows<WORDS>(a, rows, width, wordsIn<WORDS>(block), {panel, panelStride, PANEL, next},
                           out + j, outStride, into, isDirect && bias ? bias + j : nullptr);
     }
@@ -238,6 +229,7 @@ static inline bool productTurned(const SaccadeLaunch& launch, const Product<Bf16
       Bf16* to = p.c + i * p.cStride + n;
       forLanes(count, [&](int64_t j, int64_t width) {
         Vec value = loadWidth(row + j, width);
+        if (p.accumulate) value = loadWidth(to + j, width) + value;
         if (p.bias) value = value + loadWidth(p.bias + n + j, width);
         storeWidth(to + j, value, width);
       });
@@ -248,23 +240,56 @@ static inline bool productTurned(const SaccadeLaunch& launch, const Product<Bf16
 
 #endif
 
+// Few rows of A as words with neighbors along the depth side by side, in place or copied once.
+template <Words WORDS, class Stored>
+static inline RowsOfA fewRowsOfA(const SaccadeLaunch& launch, const Source<Stored>& a, int64_t rows,
+                                 int64_t depth) {
+  const float* words = a.depthStride == 1 ? rowsInPlace<WORDS>(a.data, a.stride, depth) : nullptr;
+  if (words && (rows <= 4 || !collides(wordsIn<WORDS>(a.stride)))) {
+    return {words, wordsIn<WORDS>(a.stride), false};
+  }
+  // Whole vectors of words are stored, and a line more keeps rows from falling into the same sets.
+  const int64_t stride = roundUp(wordsIn<WORDS>(depth), LANES) + LANES;
+  float* copy = scratchFloats(launch, roundUp(rows, LANES) * stride);
+  if (a.depthStride == 1) copyRows<WORDS>(copy, stride, a.data, a.stride, rows, depth);
+  else copyTurned<WORDS>(copy, stride, a.data, a.depthStride, rows, depth);
+  return {copy, stride, false};
+}
+
+// The product of at most FEW_ROWS rows with columns of B that lie along the depth.
 template <class Stored, class StoredC>
-static inline void productOfFew(const SaccadeLaunch& launch, const ProductSpace& space,
-                                const Product<Stored, StoredC>& p, int64_t stretch) {
+static inline void productOfFew(const SaccadeLaunch& launch, const Product<Stored, StoredC>& p,
+                                int64_t stretch) {
   constexpr Words WORDS = WordsOf<Stored>::value;
-  const int64_t panels = divideUp(p.columns, PANEL);
+  constexpr int64_t BLOCK = DEPTH_OF<WORDS>;
+  const RowsOfA x = fewRowsOfA<WORDS>(launch, p.a, p.rows, p.depth);
+  const int64_t groups = divideUp(p.columns, LANES), threads = launch.runtime->threads;
   const double work = (double)p.columns * (double)p.depth;
-  parallelFor(launch, panels, nanosecondsOf(2.0 * (double)p.rows * work) + 0.2 * work,
-              [&](int64_t panel, int32_t worker) {
-                const int64_t column = panel * PANEL, columns = smaller(PANEL, p.columns - column);
-                for (int64_t from = 0; from < p.depth; from += stretch) {
-                  multiplyItem(p, 0, p.rows, column, columns, from,
-                               smaller(stretch, p.depth - from), nullptr,
-                               space.copies + worker * ROW_COPY,
-                               space.sums + worker * ITEM_SUMS<WORDS>,
-                               space.blocks + worker * DEPTH_BLOCK * PANEL);
-                }
-              });
+  const double nanoseconds = nanosecondsOf(2.0 * (double)p.rows * work) + 0.2 * work;
+  parallelFor(launch, groups, nanoseconds, [&](int64_t group, int32_t) {
+    const int64_t column = group * LANES, width = smaller(LANES, p.columns - column);
+    // While all threads take groups in turn, this one's next is so many further on.
+    const int64_t next = smaller(group + threads, groups - 1) * LANES;
+    const StreamedColumns<Stored> columns{p.b.data + column * p.b.stride, p.b.stride, width, p.depth,
+                                          p.b.data + next * p.b.stride};
+    Vec chain[FEW_ROWS], sums[FEW_ROWS];
+    for (int64_t from = 0; from < p.depth; from += stretch) {
+      const int64_t end = smaller(from + stretch, p.depth);
+      for (int64_t k = from; k < end; k += BLOCK) {
+        chainOfFew(p.rows, x.words + wordsIn<WORDS>(k), x.stride, columns, k, smaller(k + BLOCK, end),
+                   chain);
+        for (int64_t i = 0; i < p.rows; i++) sums[i] = k > from ? sums[i] + chain[i] : chain[i];
+      }
+      const bool adds = from > 0 || p.accumulate, isLast = end == p.depth;
+      for (int64_t i = 0; i < p.rows; i++) {
+        StoredC* to = p.c + i * p.cStride + column;
+        Vec value = sums[i];
+        if (adds) value = loadWidth(to, width) + value;
+        if (isLast && p.bias) value = value + loadWidth(p.bias + column, width);
+        storeWidth(to, value, width);
+      }
+    }
+  });
 }
 
 template <class Stored, class StoredC>
@@ -278,11 +303,12 @@ static inline void product(const SaccadeLaunch& launch, const ProductSpace& spac
   const int64_t stretch = packing.depth, most = packing.columns;
   if (p.rows <= FEW_ROWS && p.b.depthStride == 1) {
 #if defined(__AMX_BF16__)
+    // Matrices have chains of their own.
     if constexpr (sizeof(Stored) == sizeof(Bf16) && sizeof(StoredC) == sizeof(Bf16)) {
-      if (!p.accumulate && productTurned(launch, p)) return;
+      if (productTurned(launch, p)) return;
     }
 #endif
-    return productOfFew(launch, space, p, stretch);
+    if (!HAS_MATRICES || WORDS == Words::floats) return productOfFew(launch, p, stretch);
   }
   const int64_t rowItems = divideUp(p.rows, ROW_BLOCK);
   const int64_t rowsEach = divideUp(p.rows, rowItems);

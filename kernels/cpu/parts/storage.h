@@ -162,6 +162,10 @@ SACCADE_INLINE Vec multiplyAddAt(const float* p, Vec b, Vec sum) {
     asm("vfmadd231ps %1%{1to16%}, %2, %0" : "+v"(sum) : "m"(*p), "v"(b));
     return sum;
   }
+#if defined(__AVX512BF16__)
+  asm("vdpbf16ps %1%{1to16%}, %2, %0" : "+v"(sum) : "m"(*p), "v"(b));
+  return sum;
+#endif
 #endif
   return multiplyAdd<WORDS>(splat(*p), b, sum);
 }

@@ -39,12 +39,20 @@ export const mcpSettings = z.strictObject({
       'Arguments that get an image as `base64`, `data-url` or `path`. The model gives its index; ' +
       'with `:first` or `:last` after the form the argument is filled in without it.',
   }),
+  startSeconds: quantity({
+    min: 0.1,
+    max: 3600,
+    default: 120,
+    unit: 'seconds',
+    about:
+      'How long the server may take to start, and to list its tools; `npx` may fetch it first.',
+  }),
   timeoutSeconds: quantity({
     min: 0.1,
     max: 3600,
     default: 60,
     unit: 'seconds',
-    about: 'How long the server may take to start, and for one call.',
+    about: 'How long the server may take for one call.',
   }),
 });
 

@@ -57,7 +57,7 @@ describe('a server that cannot be used is told at the start:', () => {
   });
 
   it('one that never answers', async () => {
-    const failure = await open('silent', { timeoutSeconds: 0.5 }).catch((error: unknown) => error);
+    const failure = await open('silent', { startSeconds: 0.5 }).catch((error: unknown) => error);
     expect((failure as Error).message).toMatch(/could not be reached/);
   });
 
@@ -66,7 +66,7 @@ describe('a server that cannot be used is told at the start:', () => {
     expect((missing as Error).message).toMatch(
       /MCP server no-such-program could not be reached.*status 127/s,
     );
-    const nobody = openMcp({ url: 'http://127.0.0.1:9/mcp', timeoutSeconds: 5 });
+    const nobody = openMcp({ url: 'http://127.0.0.1:9/mcp', startSeconds: 5 });
     await expect(nobody).rejects.toThrow(
       /MCP server http:\/\/127\.0\.0\.1:9\/mcp could not be reached/,
     );
@@ -216,7 +216,7 @@ describe('a server', () => {
   });
 
   it('that is slow once keeps running: others use it', async () => {
-    const tools = await open('slow', { timeoutSeconds: 1 });
+    const tools = await open('slow', { timeoutSeconds: 3 });
     await expect(call(tools)).rejects.toThrow(/did not answer/);
     expect(JSON.parse((await call(tools)).stdout).calls).toBe(2);
     expect(tools.warnings()).toEqual([]);

@@ -65,7 +65,7 @@ it.each<[string, RequestListener]>([
   'tells of a server that %s',
   async (_, listener) => {
     const url = await serve(listener);
-    const failure = await openMcp({ url, timeoutSeconds: 2 }).catch((error: unknown) => error);
+    const failure = await openMcp({ url, startSeconds: 2 }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ToolError);
     expect((failure as Error).message).toMatch(/^The MCP server http.* could not be reached: /);
   },
@@ -99,9 +99,9 @@ it('sends the token to the server it is for', async () => {
 });
 
 it('begins another session where the server has forgotten the last', async () => {
-  const served = { tools: [], sandbox: nothing.sandbox, idleSeconds: 0.4 };
+  const served = { tools: [], sandbox: nothing.sandbox, idleSeconds: 1.5 };
   const service = await openMcpService(served);
-  const open = await openMcp({ url: `${service.url}/mcp`, timeoutSeconds: 5 });
+  const open = await openMcp({ url: `${service.url}/mcp`, timeoutSeconds: 30 });
   const [add] = open.tools;
   const given = { data: 'AAAA' };
   expect((await add?.call(given, nothing))?.kind).toBe('exception');

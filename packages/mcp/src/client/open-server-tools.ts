@@ -28,6 +28,7 @@ export async function openServerTools(
   const open = wayTo(unit, settings, host);
   const link = new ServerLink({
     label: `The MCP server ${settings.url ?? settings.command}`,
+    startSeconds: settings.startSeconds,
     timeoutSeconds: settings.timeoutSeconds,
     onEvent: host.onEvent,
     open,

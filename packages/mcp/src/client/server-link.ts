@@ -21,6 +21,9 @@ export interface LinkTransport {
 export interface ServerLinkOptions {
   /** The name of the server in messages. */
   readonly label: string;
+  /** For the connection, and for each page of the list of tools. */
+  readonly startSeconds: number;
+  /** For a call of a tool. */
   readonly timeoutSeconds: number;
   readonly onEvent: EventSink;
   /** A new way to the server, not started yet. */
@@ -43,14 +46,12 @@ interface Open {
 
 export class ServerLink {
   readonly #options: ServerLinkOptions;
-  readonly #timeoutMs: number;
   #open: Promise<Open> | undefined;
   #isDisposed = false;
   #starts = 0;
 
   constructor(options: ServerLinkOptions) {
     this.#options = options;
-    this.#timeoutMs = options.timeoutSeconds * 1000;
   }
 
   /**
@@ -83,7 +84,7 @@ export class ServerLink {
     signal?.throwIfAborted();
     const open = await this.#connected();
     signal?.throwIfAborted();
-    const timeout = this.#timeoutMs;
+    const timeout = this.#secondsFor(method) * 1000;
     const limits = { timeout, maxTotalTimeout: timeout, ...(signal !== undefined && { signal }) };
     try {
       return await open.client.request({ method, params }, anyResult, limits);
@@ -132,7 +133,7 @@ export class ServerLink {
     client.onerror = () => {};
     const open = { client, way };
     try {
-      await client.connect(way.transport, { timeout: this.#timeoutMs });
+      await client.connect(way.transport, { timeout: this.#options.startSeconds * 1000 });
     } catch (error) {
       await way.kill();
       const words = way.lastWords();
@@ -167,7 +168,7 @@ export class ServerLink {
     if (error.code === ErrorCode.RequestTimeout) {
       void this.#examine(open);
       return this.#error(
-        `did not answer ${method} within ${this.#options.timeoutSeconds} s.${more}`,
+        `did not answer ${method} within ${this.#secondsFor(method)} s.${more}`,
       );
     }
     if (error.code === ErrorCode.ConnectionClosed) return this.#error(`is gone.${more}`);
@@ -177,12 +178,17 @@ export class ServerLink {
   /** A slow call is no reason to end a server that others use; one that answers nothing is ended. */
   async #examine({ client, way }: Open): Promise<void> {
     try {
-      await client.ping({ timeout: Math.min(PING_MS, this.#timeoutMs) });
+      await client.ping({ timeout: Math.min(PING_MS, this.#options.timeoutSeconds * 1000) });
     } catch {
       this.#forget(client);
       await way.kill();
       await client.close().catch(() => {});
     }
+  }
+
+  #secondsFor(method: string): number {
+    const { startSeconds, timeoutSeconds } = this.#options;
+    return method === 'tools/call' ? timeoutSeconds : startSeconds;
   }
 
   #error(what: string): ToolError {

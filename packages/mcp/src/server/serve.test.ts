@@ -240,7 +240,7 @@ describe('the HTTP side', () => {
   });
 
   it('ends sessions that are ended, unused, or too many', async () => {
-    const service = await overHttp({ maxSessions: 2, idleSeconds: 0.2 });
+    const service = await overHttp({ maxSessions: 2, idleSeconds: 1.5 });
     const begin = () => post(service.url, initialize);
     const first = await begin();
     const id = first.headers.get('mcp-session-id') ?? '';

@@ -175,7 +175,9 @@ describe('a failure of Firecracker', () => {
   it('to reach the guest is told with what came last', async () => {
     // Long enough to come as far as the guest on a busy machine.
     setTimes({ startSeconds: 8 });
-    await expectFailure({ guest: 'never' }, 'CONNECT 52', /no server .* within 8 s .*closed/);
+    // A machine that stood still for all of it has seen no end of a connection.
+    const last = /no server .* within 8 s \((the connection was closed|it is silent)\)/;
+    await expectFailure({ guest: 'never' }, 'CONNECT 52', last);
     await expectFailure({ babble: 'hello\n' }, 'CONNECT 52', /the guest answered "hello"/);
     await expectFailure({ babble: 'x'.repeat(9_000) }, 'CONNECT 52', /line is too long/);
     await expectFailure({ babble: 'no end' }, 'CONNECT 52', /it is silent/);
