@@ -263,30 +263,36 @@ static inline void productOfFew(const SaccadeLaunch& launch, const Product<Store
   constexpr Words WORDS = WordsOf<Stored>::value;
   constexpr int64_t BLOCK = DEPTH_OF<WORDS>;
   const RowsOfA x = fewRowsOfA<WORDS>(launch, p.a, p.rows, p.depth);
-  const int64_t groups = divideUp(p.columns, LANES), threads = launch.runtime->threads;
+  // Whole lines of C, so that no two threads write one.
+  constexpr int64_t TOGETHER = larger(PANEL, 64 / (int64_t)sizeof(StoredC));
+  const int64_t items = divideUp(p.columns, TOGETHER), threads = launch.runtime->threads;
   const double work = (double)p.columns * (double)p.depth;
   const double nanoseconds = nanosecondsOf(2.0 * (double)p.rows * work) + 0.2 * work;
-  parallelFor(launch, groups, nanoseconds, [&](int64_t group, int32_t) {
-    const int64_t column = group * LANES, width = smaller(LANES, p.columns - column);
-    // While all threads take groups in turn, this one's next is so many further on.
-    const int64_t next = smaller(group + threads, groups - 1) * LANES;
-    const StreamedColumns<Stored> columns{p.b.data + column * p.b.stride, p.b.stride, width, p.depth,
-                                          p.b.data + next * p.b.stride};
-    Vec chain[FEW_ROWS], sums[FEW_ROWS];
-    for (int64_t from = 0; from < p.depth; from += stretch) {
-      const int64_t end = smaller(from + stretch, p.depth);
-      for (int64_t k = from; k < end; k += BLOCK) {
-        chainOfFew(p.rows, x.words + wordsIn<WORDS>(k), x.stride, columns, k, smaller(k + BLOCK, end),
-                   chain);
-        for (int64_t i = 0; i < p.rows; i++) sums[i] = k > from ? sums[i] + chain[i] : chain[i];
-      }
-      const bool adds = from > 0 || p.accumulate, isLast = end == p.depth;
-      for (int64_t i = 0; i < p.rows; i++) {
-        StoredC* to = p.c + i * p.cStride + column;
-        Vec value = sums[i];
-        if (adds) value = loadWidth(to, width) + value;
-        if (isLast && p.bias) value = value + loadWidth(p.bias + column, width);
-        storeWidth(to, value, width);
+  parallelFor(launch, items, nanoseconds, [&](int64_t item, int32_t) {
+    const int64_t first = item * TOGETHER, end = smaller(first + TOGETHER, p.columns);
+    for (int64_t column = first; column < end; column += LANES) {
+      // While all threads take items in turn, this one's next is so many further on.
+      const int64_t later = smaller(item + threads, items - 1) * TOGETHER;
+      const int64_t next = column + LANES < end ? column + LANES : later;
+      const int64_t width = smaller(LANES, end - column);
+      const StreamedColumns<Stored> columns{p.b.data + column * p.b.stride, p.b.stride, width, p.depth,
+                                            p.b.data + next * p.b.stride};
+      Vec chain[FEW_ROWS], sums[FEW_ROWS];
+      for (int64_t from = 0; from < p.depth; from += stretch) {
+        const int64_t to = smaller(from + stretch, p.depth);
+        for (int64_t k = from; k < to; k += BLOCK) {
+          chainOfFew(p.rows, x.words + wordsIn<WORDS>(k), x.stride, columns, k, smaller(k + BLOCK, to),
+                     chain);
+          for (int64_t i = 0; i < p.rows; i++) sums[i] = k > from ? sums[i] + chain[i] : chain[i];
+        }
+        const bool adds = from > 0 || p.accumulate, isLast = to == p.depth;
+        for (int64_t i = 0; i < p.rows; i++) {
+          StoredC* c = p.c + i * p.cStride + column;
+          Vec value = sums[i];
+          if (adds) value = loadWidth(c, width) + value;
+          if (isLast && p.bias) value = value + loadWidth(p.bias + column, width);
+          storeWidth(c, value, width);
+        }
       }
     }
   });

@@ -33,7 +33,7 @@ typedef int32_t IntVec __attribute__((vector_size(LANES * 4)));
 typedef uint32_t WordVec __attribute__((vector_size(LANES * 4)));
 
 SACCADE_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-SACCADE_INLINE int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+SACCADE_INLINE constexpr int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 SACCADE_INLINE int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 SACCADE_INLINE int64_t roundUp(int64_t a, int64_t b) { return divideUp(a, b) * b; }
 

@@ -175,6 +175,48 @@ static inline void turnedFew(const Vocabulary<Bf16>& p, const TurnedRows& x, int
 }
 #endif
 
+// Logits of all rows, few as they are, of entries [first, first + count), by few-rows.h: the same bits as
+// turnedLogits, over the temperature. A thread comes to the entries at `next` next.
+template <class Stored>
+static inline void fewLogits(const Vocabulary<Stored>& p, const RowsOfA& x, int64_t first,
+                             int64_t count, int64_t next, float* z, int64_t zStride) {
+  constexpr Words WORDS = Vocabulary<Stored>::WORDS;
+  constexpr int64_t BLOCK = DEPTH_OF<WORDS>;
+  for (int64_t j = 0; j < count; j += LANES) {
+    const int64_t width = smaller(LANES, count - j), following = j + LANES;
+    const StreamedColumns<Stored> entries{
+        p.weight + (first + j) * p.D, p.D, width, p.D,
+        p.weight + (following < count ? first + following : next) * p.D};
+    Vec chain[FEW_ROWS], sums[FEW_ROWS];
+    for (int64_t k = 0; k == 0 || k < p.D; k += BLOCK) {
+      chainOfFew(p.N, x.words + wordsIn<WORDS>(k), x.stride, entries, k, smaller(k + BLOCK, p.D), chain);
+      for (int64_t i = 0; i < p.N; i++) sums[i] = k > 0 ? sums[i] + chain[i] : chain[i];
+    }
+    for (int64_t i = 0; i < p.N; i++) {
+      storeWidth(z + i * zStride + j, sums[i] * splat(p.inverseTemperature), width);
+    }
+  }
+}
+
+// forLogits for few rows.
+template <class Stored, class Body>
+static inline void forLogitsOfFew(const SaccadeLaunch& launch, const Vocabulary<Stored>& p,
+                                  const Body& body) {
+  constexpr int64_t STRIDE = FOLD + LANES;
+  const int64_t threads = launch.runtime->threads;
+  const Source<Stored> hidden{p.hidden, p.D, 1};
+  const RowsOfA x = fewRowsOfA<Vocabulary<Stored>::WORDS>(launch, hidden, p.N, p.D);
+  float* logits = scratchFloats(launch, threads * p.N * STRIDE);
+  const double flops = 2.0 * (double)p.N * (double)(p.V * p.D);
+  parallelFor(launch, p.folds(), nanosecondsOf(flops), [&](int64_t fold, int32_t worker) {
+    const int64_t first = fold * FOLD, count = smaller(FOLD, p.V - first);
+    const int64_t next = smaller(fold + threads, p.folds() - 1) * FOLD;
+    float* z = logits + worker * p.N * STRIDE;
+    fewLogits(p, x, first, count, next, z, STRIDE);
+    for (int64_t i = 0; i < p.N; i++) body(i, fold, z + i * STRIDE, first, count);
+  });
+}
+
 // Calls body(row, fold, z, first, count) with the logits z[0, count) of vocabulary indices
 // [first, first + count) for every row and fold, on all threads.
 template <class Stored, class Body>
@@ -182,6 +224,9 @@ static inline void forLogits(const SaccadeLaunch& launch, const Vocabulary<Store
                              const Body& body) {
   constexpr int64_t STRIDE = FOLD + LANES;
   const int64_t threads = launch.runtime->threads;
+  // Matrices have chains of their own.
+  const bool hasTurned = HAS_MATRICES && Vocabulary<Stored>::WORDS == Words::pairs;
+  if (p.N > 0 && p.N <= FEW_ROWS && !hasTurned) return forLogitsOfFew(launch, p, body);
 #if defined(__AMX_BF16__)
   TurnedRows few{nullptr, 0};
   if constexpr (sizeof(Stored) == sizeof(Bf16)) few = fewRows(launch, p);
