@@ -167,9 +167,7 @@ export class ServerLink {
     if (error.code === ErrorCode.InvalidParams) return new RefusedArguments(plainMessage(error));
     if (error.code === ErrorCode.RequestTimeout) {
       void this.#examine(open);
-      return this.#error(
-        `did not answer ${method} within ${this.#secondsFor(method)} s.${more}`,
-      );
+      return this.#error(`did not answer ${method} within ${this.#secondsFor(method)} s.${more}`);
     }
     if (error.code === ErrorCode.ConnectionClosed) return this.#error(`is gone.${more}`);
     return this.#error(`broke: ${plainMessage(error)}${more}`);
