@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { probeSandbox } from '../probe.ts';
 import { ensurePython } from '../python-environment.ts';
 import { isOpenToOthers } from '../python-interpreter.ts';
 import { type LocalTier, localTiers } from '../tiers.ts';
@@ -9,9 +10,14 @@ import { drawAttacks } from './table.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 let python = '';
+/** The strongest of those that need no kernel for each session: a sandbox is one of it by default. */
+let defaultTier: LocalTier | undefined;
 
 beforeAll(async () => {
   ({ python } = await ensurePython(join(root, '.cache/sandbox-venv')));
+  const { tiers } = await probeSandbox(python);
+  const usable = tiers.filter(({ isUsable }) => isUsable).map(({ tier }) => tier);
+  defaultTier = (['bubblewrap', 'landlock', 'process'] as const).find((t) => usable.includes(t));
 }, 300_000);
 
 const byHand = 'takes minutes; `node packages/sandbox/bin/attacks.js PYTHON` runs it';
@@ -38,7 +44,7 @@ function surprises({ results }: TierResult): string[] {
 }
 
 /** The same in a process of a user without rights; through Vite, because Node 20 reads no TypeScript. */
-async function runAsOrdinaryUser(tier: LocalTier): Promise<TierResult | string> {
+async function runAsOrdinaryUser(): Promise<Record<LocalTier, TierResult | string>> {
   const script = [
     "import { runnerImport } from 'vite';",
     "const conditions = ['@saccade/source'];",
@@ -46,9 +52,12 @@ async function runAsOrdinaryUser(tier: LocalTier): Promise<TierResult | string> 
     "  configFile: false, logLevel: 'error', resolve: { conditions },",
     '  ssr: { noExternal: [/^@saccade/], resolve: { conditions } },',
     '});',
-    `const run = module.runAttacks(${JSON.stringify(python)}, ${JSON.stringify(tier)});`,
-    'const result = await run.catch((error) => error.name + ": " + error.message);',
-    'process.stdout.write(JSON.stringify(result), () => process.exit(0));',
+    'const results = {};',
+    `for (const tier of ${JSON.stringify(localTiers.filter((tier) => !slowTiers[tier]))}) {`,
+    `  const run = module.runAttacks(${JSON.stringify(python)}, tier, { onlyWalls: ${!isSweep} });`,
+    '  results[tier] = await run.catch((error) => error.name + ": " + error.message);',
+    '}',
+    'process.stdout.write(JSON.stringify(results), () => process.exit(0));',
   ].join('\n');
   const identity = ['--reuid', '65534', '--regid', '65534', '--clear-groups', '--'];
   const node = [process.execPath, '--input-type=module', '--eval', script];
@@ -65,12 +74,23 @@ async function runAsOrdinaryUser(tier: LocalTier): Promise<TierResult | string> 
   return JSON.parse(text);
 }
 
+const left = '`npm run sweep` tries those, too';
+if (!isSweep) {
+  console.info(
+    `Of limits and replies, attacks are tried in the default tier as the user who starts: ${left}.`,
+  );
+}
+
+/** The results of an ordinary user in every tier, from one process. */
+let ofUser: ReturnType<typeof runAsOrdinaryUser> | undefined;
+
 for (const tier of localTiers) {
   describe(`attacks on the ${tier} tier`, () => {
     it('end as declared', async (context) => {
       const reason = slowTiers[tier] ?? waitsForSweep(tier);
       if (reason !== undefined) return context.skip(reason);
-      const result = await runAttacks(python, tier).catch((error) => {
+      const onlyWalls = !isSweep && tier !== defaultTier;
+      const result = await runAttacks(python, tier, { onlyWalls }).catch((error) => {
         if (machine.test(error.name)) return context.skip(error.message);
         throw error;
       });
@@ -82,14 +102,15 @@ for (const tier of localTiers) {
       const reason = slowTiers[tier];
       if (reason !== undefined) return context.skip(reason);
       if (!isOpenToOthers(root)) return context.skip('the repository is closed to other users');
-      const result = await runAsOrdinaryUser(tier);
+      ofUser ??= runAsOrdinaryUser();
+      const { [tier]: result } = await ofUser;
       if (typeof result === 'string') {
         if (machine.test(result)) return context.skip(result);
         throw new Error(result);
       }
       expect(result.isRoot).toBe(false);
       expect(surprises(result)).toEqual([]);
-    });
+    }, 600_000);
   });
 }
 
