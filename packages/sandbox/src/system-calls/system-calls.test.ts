@@ -16,6 +16,9 @@ beforeAll(async () => {
 describe('the list of system calls', () => {
   for (const tier of ['bubblewrap', 'landlock', 'process'] as const) {
     it(`has what the libraries need (${tier})`, async (context) => {
+      if (tier === 'process' && process.env.SACCADE_SWEEP === undefined) {
+        return context.skip('it allows more calls than landlock; `npm run sweep` runs it, too');
+      }
       const failures = await runExercises(python, tier).catch((error) => {
         if (/^(Missing|Unsupported)Error/.test(error.name)) return context.skip(error.message);
         throw error;
