@@ -137,6 +137,15 @@ const steps = [
   ...['PUT /vsock', 'PUT /actions', 'PATCH /vm', 'PUT /snapshot/create', 'PUT /snapshot/load'],
 ] as (keyof Faults & `${'GET' | 'PUT' | 'PATCH'} ${string}`)[];
 
+/** One of each kind: its process, a request of the machine's, and a snapshot's two. */
+const deadly = ['GET /', 'PUT /actions', 'PUT /snapshot/create', 'PUT /snapshot/load'];
+const isSweep = process.env.SACCADE_SWEEP !== undefined;
+if (!isSweep) {
+  console.info(
+    `Firecracker dies at ${deadly.join(', ')}: \`npm run sweep\` has it die at each step.`,
+  );
+}
+
 /** The compiler widens a computed name to any. */
 const at = (step: string, kind: 'refuse' | 'die'): Faults =>
   ({ [step]: kind }) as unknown as Faults;
@@ -147,7 +156,7 @@ describe('a failure of Firecracker', () => {
   for (const step of steps) {
     it(`at ${step} is told with the step, and leaves nothing`, async () => {
       await expectFailure(at(step, 'refuse'), step, / 400: .*refused in a test/);
-      await expectFailure(at(step, 'die'), step, dies);
+      if (isSweep || deadly.includes(step)) await expectFailure(at(step, 'die'), step, dies);
     }, 180_000);
   }
 
