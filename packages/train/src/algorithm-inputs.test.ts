@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { joinSinks } from '@saccade/core';
 import { isTiming, readMetrics } from '@saccade/run-store';
-import { ensurePython } from '@saccade/sandbox';
+import { ensurePython, openSandbox } from '@saccade/sandbox';
+import { openSandboxService, type SandboxService } from '@saccade/sandbox/service';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inputOf } from './recipe.ts';
 import { recipes } from './registry.ts';
@@ -20,14 +21,19 @@ const isSweep = process.env.SACCADE_SWEEP !== undefined;
 const pythonDirectory = join(import.meta.dirname, '../../../.cache/sandbox-venv');
 const root = mkdtempSync(join(tmpdir(), 'saccade-baselines-'));
 const coldStart = join(root, 'cold-start');
-const teacher = join(root, 'teacher');
-const python = async () => (await ensurePython(pythonDirectory)).python;
-afterAll(() => rmSync(root, { recursive: true }));
+/** The policy halfway through the cold start. */
+const teacher = join(coldStart, 'checkpoints', 'step-000028', 'policy');
+/** One for all runs: each of its own would be attacked anew before it is used. */
+let sandbox: SandboxService | undefined;
+afterAll(async () => {
+  await sandbox?.drain();
+  rmSync(root, { recursive: true });
+});
 
 const common = [
   'rl.groupSize=4',
   'scheduler.promptsPerStep=2',
-  'evaluation.count=2',
+  'evaluation.count=1',
   'evaluation.keepTrajectories=0',
   // So small a policy is hardly ever right: without it no weight might change.
   'algorithm.entropyCoefficient=0.01',
@@ -43,7 +49,9 @@ async function run(
   { resume = false, breaksAfter = Number.POSITIVE_INFINITY } = {},
 ): Promise<string> {
   const directory = join(root, name);
-  const input = applySettings(inputOf(recipes.get('smoke')), settings.map(parseSetting));
+  const all = [...settings, 'sandbox=remote', `sandbox.hosts=${sandbox?.url}`];
+  const input = applySettings(inputOf(recipes.get('smoke')), all.map(parseSetting));
+  const python = () => Promise.reject(new Error('nothing runs but in the shared sandbox'));
   let steps = 0;
   const onEvent = joinSinks((event) => {
     if (event.kind !== 'progress' || event.stage !== 'learning') return;
@@ -81,9 +89,11 @@ function keptOf(directory: string, step: number): readonly Kept[] {
 }
 
 beforeAll(async () => {
+  const { python } = await ensurePython(pythonDirectory);
+  sandbox = await openSandboxService({ sandbox: await openSandbox({ python }) });
   // Long enough that it answers and looks at times.
-  await run('cold-start', ['sft.updates=56', 'rl.steps=0', 'evaluation.count=2']);
-  await run('teacher', ['sft.updates=8', 'rl.steps=0', 'evaluation.count=2']);
+  const settings = ['sft.updates=56', 'checkpoint.everySftUpdates=28', 'rl.steps=0'];
+  await run('cold-start', [...settings, 'evaluation.count=1']);
 }, 300_000);
 
 const from = (steps: number) => [`startFrom=${coldStart}`, `rl.steps=${steps}`, ...common];
@@ -162,8 +172,9 @@ describe('a teacher', () => {
   it('is refused if there is none, or if it has other tokens', async () => {
     const nowhere = [...from(1), ...distilling, `rl.reference=${root}`];
     await expect(run('nowhere', nowhere)).rejects.toThrow(/is neither a policy nor a run/);
-    const other = ['model.vocabulary=300', 'rl.steps=1', 'sft.updates=1', ...common, ...distilling];
-    await expect(run('other tokens', [...other, `rl.reference=${teacher}`])).rejects.toThrow(
+    const short = ['sft.updates=1', 'coldStart.demonstrations=8', 'rl.steps=1'];
+    const other = ['model.vocabulary=300', ...short, ...common, ...distilling];
+    await expect(run('other tokens', [...other, `rl.reference=${coldStart}`])).rejects.toThrow(
       /rl\.reference: the policy in .* has another tokenizer/,
     );
   }, 300_000);
