@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { probeForTests } from '@saccade/backend-webgpu/software-gpu';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const environment = { ...process.env };
 const webgpu = await probeForTests();
 const program = fileURLToPath(new URL('../bin/bench.js', import.meta.url));
+const compiled = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 const run = (...args: string[]) =>
   spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', env: environment });
 
@@ -134,21 +135,50 @@ describe('the command line', () => {
 
   it('says what it knows when it is asked for something else', () => {
     const wrong = [
-      [['tabel'], /There is no command "tabel"\. Did you mean table\?/],
+      [['tabel'], /^There is no command "tabel"\. Did you mean table\?$/m],
+      [['--rounds', '0'], /whole number/],
+    ] as const;
+    for (const [args, message] of wrong) {
+      const { status, stderr } = run(...args);
+      expect(status).toBe(1);
+      expect(stderr).toMatch(message);
+    }
+  });
+
+  it('says which values it takes', () => {
+    const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [['table', '--filter', 'nothing'], /No row matches "nothing"\. The rows are: /],
       [['--filter', 'nothing'], /No case matches.*The ops are: adamwStep/],
       [['--dtype', 'f8'], /Pass some of f32/],
       [['--backend', 'gpu'], /Pass native, webgpu or reference/],
       [['--isa', 'mmx'], /isa is "mmx", which this processor lacks/],
       [['--pass', 'sideways'], /Pass some of forward, backward, both/],
-      [['--rounds', '0'], /whole number/],
       [['client', '--forms', 'yaml'], /Pass some of binary, json, plain/],
       [['--baseline', join(folder, 'nowhere.json')], /no result of a benchmark/],
-    ] as const;
-    for (const [args, message] of wrong) {
-      const { status, stderr } = run(...args);
-      expect(status).toBe(1);
-      expect(stderr).toMatch(message);
+    ];
+    // One process for all: most of each would be its start.
+    const code = `
+      const { main } = await import(${JSON.stringify(pathToFileURL(compiled).href)});
+      const ends = [];
+      for (const args of ${JSON.stringify(wrong.map(([args]) => args))}) {
+        let said = '';
+        console.error = (text) => { said += text; };
+        process.exitCode = 0;
+        await main(args);
+        ends.push({ status: process.exitCode, said });
+      }
+      process.exitCode = 0;
+      console.log(JSON.stringify(ends));`;
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', code],
+      { encoding: 'utf8', env: environment },
+    );
+    expect(status, stderr).toBe(0);
+    const ends: readonly { status: number; said: string }[] = JSON.parse(stdout);
+    for (const [index, [args, message]] of wrong.entries()) {
+      expect(ends[index]?.said, args.join(' ')).toMatch(message);
+      expect(ends[index]?.status, args.join(' ')).toBe(1);
     }
   });
 });
