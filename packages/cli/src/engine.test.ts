@@ -27,10 +27,11 @@ function saccade(...args: readonly string[]) {
 const settings = [
   'sft.updates=8',
   'coldStart.demonstrations=8',
+  'checkpoint.everySftUpdates=100',
   'rl.steps=2',
   'rl.groupSize=4',
   'rl.temperature=0.8',
-  'evaluation.count=4',
+  'evaluation.count=2',
 ].flatMap((one) => ['--set', one]);
 
 beforeAll(async () => {
@@ -62,12 +63,12 @@ describe('an engine for rollouts', () => {
     expect(saccade('eval', local).status).toBe(0);
     const evaluation = join(local, 'evaluations', 'step-10');
     const own = sampledIn(evaluation, 'evaluation-eval');
-    expect(own).toHaveLength(4);
+    expect(own).toHaveLength(2);
     const through = saccade('eval', local, '--engine', url);
     expect(through.status, through.output).toBe(0);
     expect(sampledIn(evaluation, 'evaluation-eval')).toEqual(own);
     const again = saccade('replay', evaluation, '--all');
-    expect(again.output).toContain('4 of 4 replays are exact.');
+    expect(again.output).toContain('2 of 2 replays are exact.');
     const tokens = join(local, 'checkpoints', 'step-000010', 'policy');
     const { status, output } = saccade('doctor', '--engine', url, '--tokens', tokens);
     expect(status, output).toBe(0);

@@ -45,10 +45,11 @@ const settings = [
   'model.dtype=f32',
   'model.lora.rank=4',
   'model.recompute=true',
-  'sft.updates=6',
+  'sft.updates=4',
   'coldStart.demonstrations=8',
+  'rl.steps=2',
   'rl.groupSize=4',
-  'evaluation.count=2',
+  'evaluation.count=1',
 ].flatMap((setting) => ['--set', setting]);
 
 function start(args: readonly string[]): ChildProcess {
@@ -83,7 +84,7 @@ describe('a published checkpoint', () => {
     const whole = join(root, 'whole');
     const { code, output } = await ended(start(['train', 'smoke', '--out', whole, ...settings]));
     expect(code, output).toBe(0);
-    expect(rowsOf(whole).filter(({ stage }) => stage === 'rl')).toHaveLength(3);
+    expect(rowsOf(whole).filter(({ stage }) => stage === 'rl')).toHaveLength(2);
 
     const killed = join(root, 'killed');
     const child = start(['train', 'smoke', '--out', killed, ...settings]);
@@ -91,7 +92,7 @@ describe('a published checkpoint', () => {
     const path = join(killed, 'metrics.jsonl');
     const rows = () => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').length : 0);
     // In the second step of reinforcement learning.
-    while (child.exitCode === null && rows() < 6 + 1 + 1) {
+    while (child.exitCode === null && rows() < 4 + 1 + 1) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     child.kill('SIGKILL');
@@ -107,7 +108,7 @@ describe('a published checkpoint', () => {
     expect(shards.map((name) => digest(join(checkpoint, name)))).toEqual(before);
     const norms = rowsOf(whole).map(({ grad_norm }) => Number(grad_norm ?? 0));
     expect(Math.max(...norms)).toBeGreaterThan(0);
-    const evaluated = await ended(start(['eval', whole, '--count', '2']));
+    const evaluated = await ended(start(['eval', whole, '--count', '1']));
     expect(evaluated.code, evaluated.output).toBe(0);
   }, 600_000);
 

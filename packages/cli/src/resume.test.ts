@@ -48,10 +48,18 @@ async function killAfter(child: ChildProcess, directory: string, rows: number, d
   child.kill('SIGKILL');
 }
 
+/** Few and short rollouts; without the bonus so small a policy might change no weight. */
+const small = [
+  'coldStart.demonstrations=16',
+  'rl.groupSize=4',
+  'evaluation.count=2',
+  'algorithm.entropyCoefficient=0.01',
+].flatMap((setting) => ['--set', setting]);
+
 describe('a run', () => {
   it('killed at random moments ends with the metrics of one left alone', async () => {
     const whole = join(root, 'whole');
-    const { code, output } = await ended(start(['smoke', '--out', whole]));
+    const { code, output } = await ended(start(['smoke', '--out', whole, ...small]));
     expect(code, output).toBe(0);
 
     const names = new Set(rowsOf(whole).flatMap((row) => Object.keys(row)));
@@ -59,7 +67,7 @@ describe('a run', () => {
 
     const killed = join(root, 'killed');
     const random = randomAt(Date.now(), 'kill');
-    let args: readonly string[] = ['smoke', '--out', killed];
+    let args: readonly string[] = ['smoke', '--out', killed, ...small];
     for (const rows of process.env.SACCADE_SWEEP === undefined ? [14, 17] : [3, 14, 17, 18]) {
       const child = start(args);
       const end = ended(child);
@@ -95,7 +103,7 @@ describe('a run', () => {
     const directory = join(root, 'interrupted');
     // No checkpoint and no evaluation comes before the end, so that nothing else lets the signal in.
     const long = ['--set', 'sft.updates=400', '--set', 'checkpoint.everySftUpdates=400'];
-    const child = start(['smoke', '--out', directory, ...long]);
+    const child = start(['smoke', '--out', directory, ...small, ...long]);
     const end = ended(child);
     const path = join(directory, 'metrics.jsonl');
     const hasLearned = (): boolean => existsSync(path) && readFileSync(path, 'utf8').includes('\n');
