@@ -5,8 +5,6 @@ namespace saccade {
 namespace SACCADE_ISA {
 namespace {
 
-// Rows whose sums stay in registers beside four turned words.
-constexpr int MOST_ROWS = LANES == 16 ? 16 : 8;
 // A line of each column.
 constexpr int64_t LINE = 64;
 
@@ -68,14 +66,14 @@ template <class Stored, int ROWS>
 SACCADE_INLINE void addWord(Vec (&sums)[ROWS], Vec word, const float* x, int64_t stride) {
   constexpr Words WORDS = WordsOf<Stored>::value;
   if constexpr (sizeof(Stored) == sizeof(float) || WORDS == Words::pairs) {
-#pragma GCC unroll 16
+#pragma GCC unroll 8
     for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + i * stride, word, sums[i]);
   } else {
     const Vec first = (Vec)((WordVec)word << 16);
     const Vec second = fromBits(bits(word) & (int32_t)0xffff0000);
-#pragma GCC unroll 16
+#pragma GCC unroll 8
     for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + i * stride, first, sums[i]);
-#pragma GCC unroll 16
+#pragma GCC unroll 8
     for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + i * stride + 1, second, sums[i]);
   }
 }
@@ -115,7 +113,7 @@ SACCADE_INLINE void addRest(Vec (&sums)[ROWS], const StreamedColumns<Stored>& co
 
 template <class Stored, int ROWS>
 void chainOfRows(const float* x, int64_t stride, const StreamedColumns<Stored>& columns, int64_t from,
-                 int64_t to, bool fetches, Vec* out) {
+                 int64_t to, Vec* out) {
   constexpr int64_t STEP = LINE / (int64_t)sizeof(Stored), AHEAD = 8 * STEP;
   constexpr int64_t FOUR = wordsOfFour<Stored>();
   Vec sums[ROWS] = {};
@@ -124,12 +122,10 @@ void chainOfRows(const float* x, int64_t stride, const StreamedColumns<Stored>& 
     const int64_t bytes = columns.stride * (int64_t)sizeof(Stored);
     const char* p = (const char*)(columns.data + k);
     for (; k + STEP <= to; k += STEP, p += LINE) {
-      if (fetches) {
-        const int64_t later = k + AHEAD, beyond = later - columns.depth;
-        const Stored* line = beyond < 0 ? columns.data + later : columns.next + beyond;
+      const int64_t later = k + AHEAD, beyond = later - columns.depth;
+      const Stored* line = beyond < 0 ? columns.data + later : columns.next + beyond;
 #pragma GCC unroll 16
-        for (int64_t c = 0; c < LANES; c++) prefetch(line + c * columns.stride);
-      }
+      for (int64_t c = 0; c < LANES; c++) prefetch(line + c * columns.stride);
 #pragma GCC unroll 4
       for (int64_t part = 0; part < 4; part++, x += FOUR) {
         Vec turned[4];
@@ -145,43 +141,12 @@ void chainOfRows(const float* x, int64_t stride, const StreamedColumns<Stored>& 
   for (int i = 0; i < ROWS; i++) out[i] = sums[i];
 }
 
-template <class Stored>
-using Chain = void (*)(const float*, int64_t, const StreamedColumns<Stored>&, int64_t, int64_t, bool,
-                       Vec*);
-
-template <class Stored>
-Chain<Stored> chainFor(int64_t rows) {
-  switch (rows) {
-    case 1: return chainOfRows<Stored, 1>;
-    case 2: return chainOfRows<Stored, 2>;
-    case 3: return chainOfRows<Stored, 3>;
-    case 4: return chainOfRows<Stored, 4>;
-    case 5: return chainOfRows<Stored, 5>;
-    case 6: return chainOfRows<Stored, 6>;
-    case 7: return chainOfRows<Stored, 7>;
-#if defined(__AVX512F__)
-    case 8: return chainOfRows<Stored, 8>;
-    case 9: return chainOfRows<Stored, 9>;
-    case 10: return chainOfRows<Stored, 10>;
-    case 11: return chainOfRows<Stored, 11>;
-    case 12: return chainOfRows<Stored, 12>;
-    case 13: return chainOfRows<Stored, 13>;
-    case 14: return chainOfRows<Stored, 14>;
-    case 15: return chainOfRows<Stored, 15>;
-#endif
-    default: return chainOfRows<Stored, MOST_ROWS>;
-  }
-}
-
-// More rows than fit meet the columns in groups of about the same size, the later ones in the cache.
-template <class Stored>
-SACCADE_INLINE void chainOfAll(int64_t rows, const float* x, int64_t stride,
-                               const StreamedColumns<Stored>& columns, int64_t from, int64_t to,
-                               Vec* sums) {
-  int64_t groups = (rows + MOST_ROWS - 1) / MOST_ROWS;
-  for (int64_t i = 0, count; i < rows; i += count, groups--) {
-    count = (rows - i + groups - 1) / groups;
-    chainFor<Stored>(count)(x + i * stride, stride, columns, from, to, i == 0, sums + i);
+template <class Stored, int ROWS = 1>
+void chainOfAny(int64_t rows, const float* x, int64_t stride, const StreamedColumns<Stored>& columns,
+                int64_t from, int64_t to, Vec* sums) {
+  if (rows == ROWS) return chainOfRows<Stored, ROWS>(x, stride, columns, from, to, sums);
+  if constexpr (ROWS < FEW_OF<Stored>) {
+    chainOfAny<Stored, ROWS + 1>(rows, x, stride, columns, from, to, sums);
   }
 }
 
@@ -189,12 +154,12 @@ SACCADE_INLINE void chainOfAll(int64_t rows, const float* x, int64_t stride,
 
 void chainOfFew(int64_t rows, const float* x, int64_t stride, const StreamedColumns<float>& columns,
                 int64_t from, int64_t to, Vec* sums) {
-  chainOfAll(rows, x, stride, columns, from, to, sums);
+  chainOfAny(rows, x, stride, columns, from, to, sums);
 }
 
 void chainOfFew(int64_t rows, const float* x, int64_t stride, const StreamedColumns<Bf16>& columns,
                 int64_t from, int64_t to, Vec* sums) {
-  chainOfAll(rows, x, stride, columns, from, to, sums);
+  chainOfAny(rows, x, stride, columns, from, to, sums);
 }
 
 }  // namespace SACCADE_ISA

@@ -14,8 +14,18 @@
 namespace saccade {
 namespace SACCADE_ISA {
 
-// Rows at most: beyond, panels that are packed once serve more rows than packing costs.
-constexpr int64_t FEW_ROWS = 32;
+// Rows at most. Beyond, the multiply-adds take longer than memory, and tiles of two vectors load less for
+// each of them. Pairs need half as many.
+constexpr int64_t FEW_ROWS = 8;
+template <class Stored>
+constexpr int64_t FEW_OF = WordsOf<Stored>::value == Words::pairs ? FEW_ROWS : FEW_ROWS / 2;
+
+// Whether so many rows meet weights that come from memory. Those in the cache are better in tiles, too: one
+// chain of each row would wait for itself.
+template <class Stored>
+SACCADE_INLINE bool streams(int64_t rows, int64_t weights) {
+  return rows <= FEW_OF<Stored> && weights * (int64_t)sizeof(Stored) >= int64_t{2} << 20;
+}
 
 // LANES columns at most that lie along the depth, column c at data[c · stride], `depth` elements long, and
 // the columns as far apart that are read after them.
@@ -26,7 +36,7 @@ struct StreamedColumns {
   const Stored* next;
 };
 
-// sums[i], i < rows ≤ FEW_ROWS, of the elements [from, to) of depth. `from` is even where words are pairs.
+// sums[i], i < rows ≤ FEW_OF, of the elements [from, to) of depth. `from` is even where words are pairs.
 // `x` is where the words of the rows begin that meet element `from`, `stride` words apart.
 void chainOfFew(int64_t rows, const float* x, int64_t stride, const StreamedColumns<float>& columns,
                 int64_t from, int64_t to, Vec* sums);

@@ -92,6 +92,8 @@ struct ProductSpace {
   float* panels;
   float* copies;
   float* sums;
+  // A block of a panel for each worker.
+  float* blocks;
 };
 
 // Floats of one row of an item's sums, and of all of them.
@@ -99,6 +101,10 @@ template <Words WORDS>
 constexpr int64_t SUM_STRIDE = COLUMNS_OF<WORDS> + LANES;
 template <Words WORDS>
 constexpr int64_t ITEM_SUMS = ROW_BLOCK * SUM_STRIDE<WORDS>;
+
+// Rows up to which each block of B is packed where it is used, as in decoding: B is then read from
+// memory once, and written only to the cache of the thread that reads it.
+constexpr int64_t SOME_ROWS = 32;
 
 // How much of B a product packs at once.
 struct Packing {
@@ -124,7 +130,8 @@ template <class Stored>
 static inline ProductSpace productSpace(const SaccadeLaunch& launch, int64_t words) {
   const int64_t threads = launch.runtime->threads;
   return {scratchFloats(launch, words), scratchFloats(launch, threads * ROW_COPY),
-          scratchFloats(launch, threads * ITEM_SUMS<WordsOf<Stored>::value>)};
+          scratchFloats(launch, threads * ITEM_SUMS<WordsOf<Stored>::value>),
+          scratchFloats(launch, threads * DEPTH_BLOCK * PANEL)};
 }
 
 // Brings the part [done, toDo) / all of a block of A to L2 that is copied next: its runs are so short
@@ -142,11 +149,13 @@ static inline void fetchPart(const Source<Stored>& a, const Stored* source, int6
 }
 
 // One item: rows [row, row + rows) and columns [column, column + columns) of C at depths
-// [from, from + depth), B's panels from `column` on.
+// [from, from + depth), B's panels from `column` on. Without them, a block of a panel at a time is
+// packed into `own`.
 template <class Stored, class StoredC>
 static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, int64_t rows,
                                 int64_t column, int64_t columns, int64_t from, int64_t depth,
-                                const float* panels, float* copy, float* sums) {
+                                const float* panels, float* copy, float* sums,
+                                float* own = nullptr) {
   constexpr Words WORDS = WordsOf<Stored>::value;
   const int64_t panelStride = wordsIn<WORDS>(depth) * PANEL;
   StoredC* c = p.c + row * p.cStride + column;
@@ -163,17 +172,18 @@ static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, 
   for (int64_t k = 0; k < depth; k += BLOCK) {
     const int64_t block = smaller(BLOCK, depth - k);
     const Stored* source = p.a.data + row * p.a.stride + (from + k) * p.a.depthStride;
-    const RowsOfA a = rowsOfA<WORDS>(p.a, source, rows, block, copy);
+    const RowsOfA a = rowsOfA<WORDS>(p.a, source, rows, block, copy, own != nullptr);
     const Panels b{panels + wordsIn<WORDS>(k) * PANEL, panelStride, PANEL};
     const Into into = k > 0 || (isDirect && adds) ? Into::add : first;
     const int64_t ahead = smaller(BLOCK, depth - k - block);
     for (int64_t j = 0; j < columns; j += PANEL) {
       const int64_t width = smaller(PANEL, columns - j);
-      const float* panel = b.data + j / PANEL * panelStride;
-      fetchPart(p.a, source + block * p.a.depthStride, rows, ahead, j, j + width, columns);
+      const float* panel = own ? own : b.data + j / PANEL * panelStride;
+      if (own) packPanels<WORDS>(own, p.b, column + j, width, from + k, block);
+      else fetchPart(p.a, source + block * p.a.depthStride, rows, ahead, j, j + width, columns);
       const float* next = nullptr;
-      if (j + PANEL < columns) next = panel + panelStride;
-      else if (ahead > 0) next = b.data + wordsIn<WORDS>(block) * PANEL;
+      if (!own && j + PANEL < columns) next = panel + panelStride;
+      else if (!own && ahead > 0) next = b.data + wordsIn<WORDS>(block) * PANEL;
       multiplyRows<WORDS>(a, rows, width, wordsIn<WORDS>(block), {panel, panelStride, PANEL, next},
                           out + j, outStride, into, isDirect && bias ? bias + j : nullptr);
     }
@@ -240,6 +250,26 @@ static inline bool productTurned(const SaccadeLaunch& launch, const Product<Bf16
 
 #endif
 
+// The product of at most SOME_ROWS rows.
+template <class Stored, class StoredC>
+static inline void productOfSome(const SaccadeLaunch& launch, const ProductSpace& space,
+                                const Product<Stored, StoredC>& p, int64_t stretch) {
+  constexpr Words WORDS = WordsOf<Stored>::value;
+  const int64_t panels = divideUp(p.columns, PANEL);
+  const double work = (double)p.columns * (double)p.depth;
+  parallelFor(launch, panels, nanosecondsOf(2.0 * (double)p.rows * work) + 0.2 * work,
+              [&](int64_t panel, int32_t worker) {
+                const int64_t column = panel * PANEL, columns = smaller(PANEL, p.columns - column);
+                for (int64_t from = 0; from < p.depth; from += stretch) {
+                  multiplyItem(p, 0, p.rows, column, columns, from,
+                               smaller(stretch, p.depth - from), nullptr,
+                               space.copies + worker * ROW_COPY,
+                               space.sums + worker * ITEM_SUMS<WORDS>,
+                               space.blocks + worker * DEPTH_BLOCK * PANEL);
+                }
+              });
+}
+
 // Few rows of A as words with neighbors along the depth side by side, in place or copied once.
 template <Words WORDS, class Stored>
 static inline RowsOfA fewRowsOfA(const SaccadeLaunch& launch, const Source<Stored>& a, int64_t rows,
@@ -256,7 +286,7 @@ static inline RowsOfA fewRowsOfA(const SaccadeLaunch& launch, const Source<Store
   return {copy, stride, false};
 }
 
-// The product of at most FEW_ROWS rows with columns of B that lie along the depth.
+// The sums of productOfSome, for few rows and B that is read from memory.
 template <class Stored, class StoredC>
 static inline void productOfFew(const SaccadeLaunch& launch, const Product<Stored, StoredC>& p,
                                 int64_t stretch) {
@@ -307,14 +337,18 @@ static inline void product(const SaccadeLaunch& launch, const ProductSpace& spac
   const int64_t threads = launch.runtime->threads;
   const Packing packing = packingOf(p);
   const int64_t stretch = packing.depth, most = packing.columns;
-  if (p.rows <= FEW_ROWS && p.b.depthStride == 1) {
+  if (p.rows <= SOME_ROWS && p.b.depthStride == 1) {
 #if defined(__AMX_BF16__)
     // Matrices have chains of their own.
     if constexpr (sizeof(Stored) == sizeof(Bf16) && sizeof(StoredC) == sizeof(Bf16)) {
       if (productTurned(launch, p)) return;
     }
 #endif
-    if (!HAS_MATRICES || WORDS == Words::floats) return productOfFew(launch, p, stretch);
+    const bool hasOwnChains = HAS_MATRICES && WORDS == Words::pairs;
+    if (!hasOwnChains && streams<Stored>(p.rows, p.columns * p.depth)) {
+      return productOfFew(launch, p, stretch);
+    }
+    return productOfSome(launch, space, p, stretch);
   }
   const int64_t rowItems = divideUp(p.rows, ROW_BLOCK);
   const int64_t rowsEach = divideUp(p.rows, rowItems);

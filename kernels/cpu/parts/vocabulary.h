@@ -226,7 +226,7 @@ static inline void forLogits(const SaccadeLaunch& launch, const Vocabulary<Store
   const int64_t threads = launch.runtime->threads;
   // Matrices have chains of their own.
   const bool hasTurned = HAS_MATRICES && Vocabulary<Stored>::WORDS == Words::pairs;
-  if (p.N > 0 && p.N <= FEW_ROWS && !hasTurned) return forLogitsOfFew(launch, p, body);
+  if (p.N > 0 && !hasTurned && streams<Stored>(p.N, p.V * p.D)) return forLogitsOfFew(launch, p, body);
 #if defined(__AMX_BF16__)
   TurnedRows few{nullptr, 0};
   if constexpr (sizeof(Stored) == sizeof(Bf16)) few = fewRows(launch, p);
