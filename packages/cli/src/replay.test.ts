@@ -26,7 +26,6 @@ beforeAll(() => {
     'sft.updates=55',
     'checkpoint.everySftUpdates=100',
     'rl.steps=2',
-    'rl.groupSize=4',
     'evaluation.count=4',
     'evaluation.temperature=0.7',
   ];
