@@ -33,7 +33,7 @@ export const attacks: readonly Attack[] = [
 ];
 
 /** Attacks that a tier's own walls stop; limits and replies are the work of the same code in all tiers. */
-export function isOnWalls({ group, expected }: Attack): boolean {
+function isOnWalls({ group, expected }: Attack): boolean {
   const { bubblewrap, landlock, process } = expected;
   const isLike = bubblewrap === landlock && landlock === process;
   return group === 'escape' || group === 'other sessions' || !isLike;
