@@ -2,7 +2,8 @@
 //
 // Layout: all row-major, w as [N,K]. Tile and threads: parts/product.h; a thread owns a block of
 // 112 rows × 512 columns of the result at a time. Transposed operands are packed, never stored.
-// Few rows take the same sums, with w turned in registers: parts/few-rows.h.
+// Few rows take the same sums, with each block of w packed where it is used; still fewer, and a large w,
+// with w turned in registers: parts/few-rows.h.
 // db: a thread owns a strip of columns and adds the rows in blocks of 256, in order.
 #include "parts/product.h"
 

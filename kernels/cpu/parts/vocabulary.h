@@ -4,9 +4,10 @@
 //
 // The rows are packed once, with lanes over rows, and the head is read where it lies, a word of it
 // for all rows at a time: it is large and used once, so turning it costs more than turning the few
-// logits. A thread owns FOLD entries × 192 rows. Packing the head instead, 2048 entries of it for all
-// threads, took 1741 ms where this takes 926, and without fetching the head ahead 1206 (Cascade Lake,
-// two hyperthreads, N 128, D 2048, V 151936, float32, in turns).
+// logits. Where there are so few rows that memory is what they wait for, few-rows.h turns it. A thread
+// owns FOLD entries × 192 rows. Packing the head instead, 2048 entries of it for all threads, took
+// 1741 ms where this takes 926, and without fetching the head ahead 1206 (Cascade Lake, two
+// hyperthreads, N 128, D 2048, V 151936, float32, in turns).
 //
 // The vocabulary is cut at multiples of FOLD. Each piece gives m = max z, s = Σ e^(z−m) and
 // t = Σ e^(z−m)·(z−m); the pieces are merged in order, in double. Then lse = m + ln s and the
