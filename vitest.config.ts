@@ -42,6 +42,22 @@ const APART: Readonly<Record<string, string>> = {
 };
 
 /**
+ * Files that train or measure for most of a minute to test a tool of ours: `npm run sweep` has them.
+ */
+const SWEPT =
+  process.env.SACCADE_SWEEP === undefined
+    ? [
+        'bench/src/decode/decode',
+        'bench/src/gpu/gpu-run',
+        'bench/src/memory-chart',
+        'bench/src/step-profile',
+        'examples/browser/src/task/overview',
+        'packages/tool-service/src/load',
+      ].map((path) => `${path}.test.ts`)
+    : [];
+if (SWEPT.length > 0) console.info(`Left for \`npm run sweep\`: ${SWEPT.join(', ')}.`);
+
+/**
  * Packages whose test files share a process, and with it the modules that it has loaded: they leave
  * nothing behind in it. Files that hold a GPU, the sandbox's processes or a browser have one each.
  */
@@ -115,7 +131,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@saccade/source'] } },
   test: {
     projects: [
-      { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
+      { extends: true, test: { name: 'shared', include: SHARED, exclude: SWEPT, isolate: false } },
       {
         extends: true,
         test: {
@@ -128,7 +144,7 @@ export default defineConfig({
             'bench/src/**/*.test.ts',
             'examples/*/src/**/*.test.ts',
           ],
-          exclude: SHARED,
+          exclude: [...SHARED, ...SWEPT],
         },
       },
     ],

@@ -1,5 +1,5 @@
 /** The built pages in headless Chromium, for tests. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,32 +8,43 @@ import { build, type PreviewServer, preview } from 'vite';
 import { findChromium, WEBGPU_FLAGS } from '../../../scripts/chromium.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const common = { root, configFile: join(root, 'vite.config.ts'), logLevel: 'error' } as const;
 
 /** Why there is nothing to test in; undefined if there is. */
 export function whyNoBrowser(): string | undefined {
   return findChromium() === undefined ? 'no Chromium is installed here' : undefined;
 }
 
+let folder: Promise<string> | undefined;
+
+/** The folder of the built pages, which go with all that tests write. */
+function builtFolder(): Promise<string> {
+  folder ??= (async () => {
+    const outDir = mkdtempSync(join(tmpdir(), 'saccade-browser-'));
+    await build({ ...common, build: { outDir, emptyOutDir: true } });
+    return outDir;
+  })();
+  return folder;
+}
+
 export class BuiltPages {
-  readonly #folder: string;
   readonly #server: PreviewServer;
   readonly #browser: Browser;
   readonly #address: string;
 
-  private constructor(folder: string, server: PreviewServer, browser: Browser, address: string) {
-    this.#folder = folder;
+  private constructor(server: PreviewServer, browser: Browser, address: string) {
     this.#server = server;
     this.#browser = browser;
     this.#address = address;
   }
 
-  /** Builds the pages, serves them on a free port and starts Chromium. */
+  /** Builds the pages once, serves them on a free port and starts Chromium. */
   static async open(flags: readonly string[] = WEBGPU_FLAGS): Promise<BuiltPages> {
-    const folder = mkdtempSync(join(tmpdir(), 'saccade-browser-'));
-    const out = { build: { outDir: folder, emptyOutDir: true } };
-    const common = { root, configFile: join(root, 'vite.config.ts'), logLevel: 'error' } as const;
-    await build({ ...common, ...out });
-    const server = await preview({ ...common, ...out, preview: { port: 0, host: '127.0.0.1' } });
+    const server = await preview({
+      ...common,
+      build: { outDir: await builtFolder() },
+      preview: { port: 0, host: '127.0.0.1' },
+    });
     const [address] = server.resolvedUrls?.local ?? [];
     const executablePath = findChromium();
     if (address === undefined || executablePath === undefined) throw new Error(whyNoBrowser());
@@ -42,7 +53,7 @@ export class BuiltPages {
       // Containers have no user namespaces; the pages are our own.
       args: ['--no-sandbox', '--headless=new', '--disable-dev-shm-usage', ...flags],
     });
-    return new BuiltPages(folder, server, browser, address);
+    return new BuiltPages(server, browser, address);
   }
 
   /** A fresh page, and everything that its console reports as an error. */
@@ -74,6 +85,5 @@ export class BuiltPages {
   async close(): Promise<void> {
     await this.#browser.close();
     await this.#server.close();
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

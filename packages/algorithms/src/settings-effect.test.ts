@@ -8,6 +8,9 @@ import { batchOf, randomStep, type SampledStep, sequencesOf } from './contract-s
 import { finishMetrics } from './metrics.ts';
 import { algorithms } from './registry.ts';
 
+const isSweep = process.env.SACCADE_SWEEP !== undefined;
+if (!isSweep) console.info('What has no effect is tried in three contexts; `npm run sweep` has all.');
+
 /** Settings that let units be chosen; each makes other settings take effect. */
 const contexts: readonly AlgorithmSettings[] = [
   {},
@@ -189,7 +192,7 @@ describe.each(algorithms.entries())('%s', { timeout: 60_000 }, (_, algorithm) =>
   });
 
   it('declares settings without effect: changing one changes nothing', () => {
-    for (const variant of variants) {
+    for (const variant of variants.slice(0, isSweep ? undefined : 3)) {
       const unread = Object.keys(variant.settings).filter((name) => !variant.reads.includes(name));
       for (const name of unread) {
         const value = candidates(variant, name).find((one) => one !== variant.settings[name]);

@@ -1,10 +1,19 @@
 /** The contract of kernels, memory and queues on WebGPU in Node, in small cases: it may be software. */
-import { attentionCatalog } from '@saccade/attention';
-import { checkDecodeMatchesAttention } from '@saccade/attention/contract';
+import { attention, attentionCatalog } from '@saccade/attention';
+import {
+  checkDecodeMatchesAttention,
+  checkSharedPrefixGradients,
+} from '@saccade/attention/contract';
 import { logprobCatalog } from '@saccade/logprob';
 import { checkSampleMatchesLogprob } from '@saccade/logprob/contract';
 import { type Device, opsCatalog } from '@saccade/ops';
-import { type DeviceCheck, listSkipped, type Subject, whyNot } from '@saccade/ops/contract';
+import {
+  compareWithOracle,
+  type DeviceCheck,
+  listSkipped,
+  type Subject,
+  whyNot,
+} from '@saccade/ops/contract';
 import { webGpuKernels } from '@saccade/webgpu-kernels';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { contractChecks, openSubject } from './contract.fixture.ts';
@@ -15,15 +24,30 @@ const isSweep = process.env.SACCADE_SWEEP !== undefined;
 // Software adapters take a second or more to compile a large shader; a busy machine, several.
 vi.setConfig({ testTimeout: 600_000 });
 
+const HEAD = 32;
 /** Ops whose largest case alone is run: other shapes of them are in variants, tiles and edges, too. */
 const ONCE = /^(expertLinear|linearLogprob|linearSampleTruncated) in f32 agrees /;
 
-/** Checks over several shapes, with fewer: each compiles shaders of its own. */
+/** Checks over several shapes, with fewer, in heads of one size: each size compiles shaders of its own. */
 const FEWER: Readonly<Record<string, (device: Device) => Promise<void>>> = {
+  'attention in f32 agrees with its float64 oracle': async (device) => {
+    for (const [seed, opCase] of [
+      { dims: { T: 65, H: 2, G: 2, D: HEAD, S: 6, P: 3 } },
+      { dims: { T: 180, H: 4, G: 2, D: HEAD, S: 6, P: 3 }, scalars: { window: 20 } },
+    ].entries()) {
+      await compareWithOracle(device, attention, opCase, seed);
+    }
+  },
+  'attention in f32 gives a shared prefix the gradients of the repeated one, summed': (device) =>
+    checkSharedPrefixGradients(
+      device,
+      { prefix: 70, responses: [33, 80], H: 4, G: 2, D: HEAD, window: 50 },
+      3,
+    ),
   'attentionDecode in f32 gives the bits of attention': async (device) => {
     for (const [seed, shape] of [
-      { T: 90, S: 3, H: 20, G: 2, D: 16 },
-      { T: 150, S: 5, H: 6, G: 2, D: 20, window: 40 },
+      { T: 90, S: 3, H: 20, G: 2, D: HEAD },
+      { T: 150, S: 5, H: 6, G: 2, D: HEAD, window: 40 },
     ].entries()) {
       await checkDecodeMatchesAttention(device, shape, seed);
     }

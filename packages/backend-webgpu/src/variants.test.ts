@@ -86,6 +86,13 @@ const SLICED: Readonly<Record<string, readonly OpCase[]>> = {
   weightedSum: [{ dims: { N: 150, K: 3, D: 129 } }],
 };
 
+const COSTLY = /^(attention|attentionDecode|expertLinear|linearLogprob|linearSampleTruncated)$/;
+if (!isSweep) {
+  console.info(
+    'The costliest ops bind slices in `npm run sweep` alone, the others in a case each.',
+  );
+}
+
 describe.skipIf(!probe.available)('on 64 KiB bindings', () => {
   let device: Device;
   beforeAll(async () => {
@@ -100,8 +107,8 @@ describe.skipIf(!probe.available)('on 64 KiB bindings', () => {
   it.each(Object.keys(SLICED))('%s binds slices', async (id) => {
     const op = ops.find((candidate) => candidate.id === id) as Op;
     let seed = 3;
-    // Every case compiles shaders of its own, for seconds; those of attention, for a minute.
-    const count = isSweep ? undefined : Number(id !== 'attention');
+    // Every case compiles shaders of its own, for seconds; some, for most of a minute.
+    const count = isSweep ? undefined : Number(!COSTLY.test(id));
     for (const opCase of (SLICED[id] ?? []).slice(0, count)) {
       await compareWithOracle(device, op, opCase, seed++);
       if (op.part !== undefined) await checkBatchInvariance(device, op, opCase, seed++);

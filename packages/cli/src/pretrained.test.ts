@@ -130,5 +130,5 @@ describe('a published checkpoint', () => {
     );
     const wrong = await ended(start(['doctor', '--policy', 'smoke', '--image-size', 'large']));
     expect(wrong.output).toMatch(/Expected a size such as 1024x768, got "large"/);
-  }, 120_000);
+  }, 600_000);
 });

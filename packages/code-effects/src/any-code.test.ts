@@ -5,6 +5,9 @@ import { analyzeCode } from './analyze.ts';
 import { MAX_CHARACTERS, MAX_OPERATIONS } from './interpreter/budget.ts';
 import type { TurnToolUse } from './operation.ts';
 
+/** Random programs of each kind. */
+const RUNS = process.env.SACCADE_SWEEP === undefined ? 100 : 500;
+
 const inputs = [{ name: 'image_clue_0', width: 640, height: 400 }];
 
 function analyze(...codes: readonly string[]): readonly TurnToolUse[] {
@@ -204,7 +207,7 @@ describe('any code', () => {
   };
 
   it('made of what grows is followed or given up, the same way every time', () => {
-    fc.assert(fc.property(hostilePrograms(), check), { numRuns: 400 });
+    fc.assert(fc.property(hostilePrograms(), check), { numRuns: RUNS });
   });
 
   it('that is no Python at all does nothing', () => {
@@ -243,7 +246,7 @@ describe('any code', () => {
     );
     const text = fc.array(piece, { maxLength: 200 }).map((pieces) => pieces.join(''));
     fc.assert(fc.property(fc.oneof(text, fc.string({ unit: 'binary', maxLength: 300 })), check), {
-      numRuns: 500,
+      numRuns: RUNS,
     });
   });
 

@@ -47,7 +47,15 @@ const batchOf = (prompt: ContractPrompt) => {
   return { segments: [{ ...prompt, parent: -1 }], rows, targets };
 };
 
-describe.each(architectures.names.filter(canOpenOwn))('%s', (architecture) => {
+/** Windows of attention; experts, with features fed to deeper layers; tiles. The sweep has every architecture. */
+const FEW = ['qwen2_5_vl', 'qwen3_vl_moe', 'smolvlm'];
+const isSweep = process.env.SACCADE_SWEEP !== undefined;
+const tested = architectures.names
+  .filter(canOpenOwn)
+  .filter((name) => isSweep || FEW.includes(name));
+if (!isSweep) console.info(`Of architectures: ${tested.join(', ')}; \`npm run sweep\` has all.`);
+
+describe.each(tested)('%s', (architecture) => {
   const settingsOf = (more: object) => nano.settings.parse({ architecture, ...small, ...more });
   const policies: LocalPolicy[] = [];
   const open = async (more: object = {}) => {
