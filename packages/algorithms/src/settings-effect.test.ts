@@ -9,7 +9,8 @@ import { finishMetrics } from './metrics.ts';
 import { algorithms } from './registry.ts';
 
 const isSweep = process.env.SACCADE_SWEEP !== undefined;
-if (!isSweep) console.info('What has no effect is tried in three contexts; `npm run sweep` has all.');
+if (!isSweep)
+  console.info('What has no effect is tried in three contexts; `npm run sweep` has all.');
 
 /** Settings that let units be chosen; each makes other settings take effect. */
 const contexts: readonly AlgorithmSettings[] = [
