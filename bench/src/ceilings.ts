@@ -13,6 +13,13 @@ export const MEMORY_BYTES: number = 2 ** 28;
 /** Smaller sets are all in the first caches, and trials on them get short. */
 const SMALLEST_BYTES = 2 ** 16;
 
+function sizeFor(workingSetBytes: number): number {
+  const rounded = 2 ** Math.ceil(Math.log2(Math.max(workingSetBytes, 1)));
+  return Math.min(Math.max(rounded, SMALLEST_BYTES), MEMORY_BYTES);
+}
+
+const rateOf = (dtype: DType): 'f32' | 'bf16' => (dtype === 'bf16' ? 'bf16' : 'f32');
+
 export class Ceilings {
   readonly #measured = new Map<number, Peaks>();
   readonly #measure: (sizeBytes: number) => Peaks;
@@ -24,11 +31,16 @@ export class Ceilings {
 
   /** The ceiling of a call that touches `workingSetBytes` with operands stored as `dtype`. */
   of(dtype: DType, workingSetBytes: number): Ceiling {
-    const rounded = 2 ** Math.ceil(Math.log2(Math.max(workingSetBytes, 1)));
-    const size = Math.min(Math.max(rounded, SMALLEST_BYTES), MEMORY_BYTES);
+    const size = sizeFor(workingSetBytes);
     const known = this.#measured.get(size);
     const { readBytes } = known ?? this.measureAgain(size);
-    return { flops: this.#best(dtype === 'bf16' ? 'bf16' : 'f32'), bytes: readBytes };
+    return { flops: this.#best(rateOf(dtype)), bytes: readBytes };
+  }
+
+  /** The same by one measurement, made now, whatever was measured before. */
+  now(dtype: DType, workingSetBytes: number): Ceiling {
+    const peaks = this.#measure(sizeFor(workingSetBytes));
+    return { flops: peaks[rateOf(dtype)], bytes: peaks.readBytes };
   }
 
   /** Measures a size once more and keeps the better of each rate. */

@@ -86,6 +86,18 @@ describe('readResults', () => {
 });
 
 describe('drawResults', () => {
+  it('shows how far shares of peaks in turns spread', () => {
+    const sharesInTurns = { median: 0.82, p20: 0.79, p80: 0.85, count: 9 };
+    const shares = { shareOfRoofline: 0.82, boundBy: 'compute' } as const;
+    const text = drawResults([
+      result('a', 1, { sharesInTurns, ...shares }),
+      result('b', 1, shares),
+    ]);
+    expect(text).toMatch(/82 % C +79 % – 85 % /);
+    expect(text).toMatch(/of the peak measured in turns with the case/);
+    expect(drawResults([result('b', 1, shares)])).not.toContain('in turns');
+  });
+
   it('shows medians, marks errors measured elsewhere and names what peers lack', () => {
     const ratio = { median: 1.5, p20: 1.4, p80: 1.6, count: 9, isDecided: true };
     const wide = { ...ratio, isDecided: false };

@@ -2,6 +2,7 @@
 import { type Comparison, keyOf } from './baseline.ts';
 import type { PeerResult } from './peers/peer.ts';
 import type { OpResult } from './run-ops.ts';
+import type { Sample } from './statistics.ts';
 import { type Column, drawTable } from './table.ts';
 import {
   formatBytes,
@@ -22,6 +23,7 @@ export function drawResults(
 ): string {
   const peers = [...new Set(results.flatMap((result) => namesOf(result.peers)))];
   const earlier = new Map(comparisons.map((comparison) => [comparison.key, comparison]));
+  const isInTurns = results.some(({ sharesInTurns }) => sharesInTurns !== undefined);
   const columns: Column[] = [
     { title: 'op' },
     { title: 'case' },
@@ -32,6 +34,7 @@ export function drawResults(
     right('GFLOP/s'),
     right('GB/s'),
     right('roofline'),
+    ...(isInTurns ? [right('p20–p80 of it')] : []),
     right('workspace'),
     right('error'),
     ...peers.map((peer) => right(`${peer}/ours`)),
@@ -49,6 +52,7 @@ export function drawResults(
     result.shareOfRoofline === undefined
       ? ''
       : `${formatPercent(result.shareOfRoofline)} ${result.boundBy === 'compute' ? 'C' : 'M'}`,
+    ...(isInTurns ? [describeShares(result.sharesInTurns)] : []),
     result.workspaceBytes === undefined ? '' : formatBytes(result.workspaceBytes),
     `${result.accuracy.error.toExponential(0)}${result.accuracy.at === undefined ? ' ' : '*'}`,
     ...peers.map((peer) => ratioOf(result.peers, peer)),
@@ -66,6 +70,9 @@ export function drawResults(
   const notes = [...notesOf(results), ...unsure, ...noteOfUndecided(ratios)];
   return [drawTable(columns, rows), ...notes].join('\n');
 }
+
+const describeShares = (shares: Sample | undefined): string =>
+  shares === undefined ? '' : `${formatPercent(shares.p20)} – ${formatPercent(shares.p80)}`;
 
 const namesOf = (peers: readonly PeerResult[] = []): readonly string[] =>
   peers.map(({ peer }) => peer);
@@ -89,6 +96,9 @@ function notesOf(results: readonly OpResult[]): readonly string[] {
   const notes = [''];
   if (results.some(({ boundBy }) => boundBy !== undefined)) {
     notes.push('roofline: share of the measured peak of computing (C) or of moving bytes (M)');
+    if (results.some(({ sharesInTurns }) => sharesInTurns !== undefined)) {
+      notes.push('  of the peak measured in turns with the case: the median of the turns');
+    }
   }
   notes.push('error: largest of outputs and gradients against float64, by the measure of the op');
   const elsewhere = new Map(

@@ -49,4 +49,15 @@ describe('Ceilings', () => {
     expect(ceilings.of('f32', MEMORY_BYTES)).toEqual({ flops: 9, bytes: 7 });
     expect(ceilings.of('bf16', MEMORY_BYTES)).toEqual({ flops: 6, bytes: 7 });
   });
+
+  it('measures what holds now beside what is kept', () => {
+    const rates = [
+      { f32: 5, bf16: 6, readBytes: 7 },
+      { f32: 3, bf16: 4, readBytes: 2 },
+    ];
+    const ceilings = new Ceilings(() => rates.shift() ?? { f32: 0, bf16: 0, readBytes: 0 });
+    expect(ceilings.of('f32', MEMORY_BYTES)).toEqual({ flops: 5, bytes: 7 });
+    expect(ceilings.now('bf16', MEMORY_BYTES)).toEqual({ flops: 4, bytes: 2 });
+    expect(ceilings.of('f32', MEMORY_BYTES)).toEqual({ flops: 5, bytes: 7 });
+  });
 });

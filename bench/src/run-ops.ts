@@ -2,6 +2,7 @@
 import { type DType, UnsupportedError } from '@saccade/core';
 import type { Cost, Device, Op, OpCase } from '@saccade/ops';
 import { type Accuracy, isWithin, measureAccuracy } from './accuracy.ts';
+import { measureBesidePeaks } from './beside-peaks.ts';
 import { storageTypes } from './catalog-ops.ts';
 import type { Ceilings } from './ceilings.ts';
 import { type MeasureOptions, measure } from './measure.ts';
@@ -28,6 +29,8 @@ export interface OpResult {
   /** The work that every kernel must do, and the bytes of all operands. */
   readonly cost: Cost;
   readonly workingSetBytes: number;
+  /** Of the roofline, where its peaks were measured in turns with the case. */
+  readonly sharesInTurns?: Sample;
   /** Set by {@link addRoofline}. */
   readonly shareOfRoofline?: number;
   readonly boundBy?: 'compute' | 'memory';
@@ -41,6 +44,8 @@ export interface RunOptions extends MeasureOptions {
   readonly dtypes?: readonly DType[];
   readonly peers?: readonly Peer[];
   readonly browser?: BrowserPeers;
+  /** Measured anew in turns with each case; for runs without peers. */
+  readonly peaksInTurns?: Ceilings;
   /** Called before each measurement with what it is. */
   readonly onStart?: (what: string) => void;
   /** Once aborted, no other measurement begins; those there are, are the result. */
@@ -140,8 +145,21 @@ async function measureOne(
   const peers = [...(beside?.peers ?? []), ...elsewhere];
   const launch = (): void => prepared.launch(pass);
   const wait = (): Promise<void> => device.synchronize();
-  // Where a peer ran, the turns beside it are the measurement.
-  const seconds = beside?.ours ?? summarize(await measure(launch, wait, options));
+  const bytes = prepared.workingSet(pass);
+  const { peaksInTurns } = options;
+  const besidePeaks =
+    peaksInTurns === undefined
+      ? undefined
+      : await measureBesidePeaks(
+          launch,
+          wait,
+          () => peaksInTurns.now(dtype, bytes),
+          prepared.cost(pass),
+          options,
+        );
+  // Where something ran in turns with it, those turns are the measurement.
+  const seconds =
+    beside?.ours ?? besidePeaks?.seconds ?? summarize(await measure(launch, wait, options));
   const workspaceBytes = await measureWorkspace(device, prepared, pass);
   return {
     op: op.id,
@@ -150,7 +168,8 @@ async function measureOne(
     dtype,
     seconds,
     cost: prepared.cost(pass),
-    workingSetBytes: prepared.workingSet(pass),
+    workingSetBytes: bytes,
+    ...(besidePeaks && { sharesInTurns: besidePeaks.shares }),
     ...(workspaceBytes !== undefined && { workspaceBytes }),
     accuracy,
     ...(peers.length > 0 && { peers }),
@@ -185,10 +204,10 @@ export function addRoofline(
   for (const { dtype, workingSetBytes } of results) ceilings.of(dtype, workingSetBytes);
   return results.map((result) => {
     const ceiling = ceilings.of(result.dtype, result.workingSetBytes);
-    const { cost, seconds } = result;
+    const { cost, seconds, sharesInTurns } = result;
     return {
       ...result,
-      shareOfRoofline: shareOfRoofline(cost, ceiling, seconds.median),
+      shareOfRoofline: sharesInTurns?.median ?? shareOfRoofline(cost, ceiling, seconds.median),
       boundBy: boundBy(cost, ceiling),
     };
   });

@@ -15,6 +15,7 @@ interface OpsFlags extends RunFlags {
   readonly filter?: string;
   readonly baseline?: string;
   readonly pass?: string;
+  readonly peaksInTurns?: boolean;
 }
 
 const PASSES: readonly Pass[] = ['forward', 'backward', 'both'];
@@ -37,6 +38,7 @@ export function addOps(program: Command, args: readonly string[]): void {
       '--pass <names>',
       'comma between; both: a forward and its backward. Default: one by one',
     )
+    .option('--peaks-in-turns', 'hold each case to peaks measured in turns with it')
     .option('--baseline <file>', 'compare with an earlier --json; less than the spread is a tie');
   addRunOptions(command)
     .addHelpText(
@@ -45,6 +47,10 @@ export function addOps(program: Command, args: readonly string[]): void {
 A measurement is the median of its samples; p20–p80 holds three in five of them. GFLOP/s and GB/s
 count the work an op cannot do without, as its file says. The roofline is measured in the same run:
 multiply-adds in registers, and reading as many bytes as the case touches.
+
+On a machine whose speed changes, as that of a virtual machine with neighbors does, a case and the peaks
+meet different speeds. In turns they meet the same:
+  npm run bench -- --filter "gemm M2048" --peaks-in-turns
 
 Did my change make it faster?
   npm run bench -- --filter gemm --json before.json
@@ -74,6 +80,12 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
     const ids = allOps.map(({ id }) => id).join(', ');
     throw new ConfigError('filter', `No case matches "${flags.filter}". The ops are: ${ids}.`);
   }
+  if (flags.peaksInTurns === true && (flags.peers === true || flags.backend !== 'native')) {
+    throw new ConfigError(
+      'peaks-in-turns',
+      '--peaks-in-turns measures the native backend, without --peers, which has turns of its own.',
+    );
+  }
   const before = flags.baseline === undefined ? { results: [] } : readResults(flags.baseline);
   let run: OpenRun | undefined;
   await runMeasurement<readonly OpResult[]>(flags, {
@@ -90,6 +102,7 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
         rounds: flags.rounds,
         seconds: flags.seconds,
         peers: run.peers,
+        ...(flags.peaksInTurns && run.ceilings && { peaksInTurns: run.ceilings }),
         ...(run.browser && { browser: run.browser }),
         ...((dtypes ?? run.dtypes) && { dtypes: dtypes ?? run.dtypes }),
         signal,
