@@ -41,9 +41,7 @@ const APART: Readonly<Record<string, string>> = {
   train: 'faults|webgpu',
 };
 
-/**
- * Files that train or measure for most of a minute to test a tool of ours: `npm run sweep` has them.
- */
+/** Files that take most of a minute to test a tool or an example: `npm run sweep` has them. */
 const SWEPT =
   process.env.SACCADE_SWEEP === undefined
     ? [

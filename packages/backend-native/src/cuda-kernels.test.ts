@@ -147,7 +147,7 @@ describe.each(targets)('on $label', (target) => {
     const isBrief = isEmulated && dtype !== 'f32';
     const isShort = isEmulated && !isSweep;
     const checks = isShort
-      ? smallChecks(dtype, isBrief ? 1 : 2)
+      ? smallChecks(dtype, isBrief ? 1 : 3)
       : checksOf({ dtype, fuzzCount: FUZZ[target.label] });
     enrol(isBrief ? checks.filter(({ name }) => name.endsWith('oracle')) : checks, target);
   }
