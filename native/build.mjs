@@ -6,7 +6,8 @@
  *   node native/build.mjs --tests   and what only tests want: all instruction sets that run here, and
  *                                   the CUDA kernels for the CPU
  *
- * The CPU kernels are compiled for any processor and for the best that this one has.
+ * The CPU kernels are compiled for the best instruction set that this processor has. Another processor
+ * may lack it; there this builds once more.
  *
  * Kernels for CUDA devices take minutes, so they are built where there is such a device and nvcc.
  * SACCADE_CUDA=ON builds them without a device, SACCADE_CUDA=OFF leaves them out.
@@ -328,7 +329,7 @@ function expectTools(compiler) {
 const EVERY_SET = 'ALL';
 
 /**
- * The instruction sets of a processor that kernels are compiled for, beside the portable one.
+ * The instruction sets of a processor that kernels are compiled for, the portable one first.
  *
  * @param flags    what the processor has, as `/proc/cpuinfo` says it
  * @param options  `sweeps`: whether pairs of bf16 are emulated also where the processor has them
@@ -336,7 +337,7 @@ const EVERY_SET = 'ALL';
  */
 export function instructionSetsOf(flags, { sweeps = false } = {}) {
   const hasAll = (...names) => names.every((name) => flags.includes(name));
-  const chosen = hasAll('avx2', 'fma') ? ['avx2'] : [];
+  const chosen = hasAll('avx2', 'fma') ? ['generic', 'avx2'] : ['generic'];
   if (!hasAll('avx512f', 'avx512vl', 'avx512bw', 'avx512dq')) return { chosen, tested: [] };
   chosen.push('avx512');
   if (hasAll('avx512_bf16', 'avx512_vnni')) chosen.push('avx512bf16');
@@ -352,7 +353,7 @@ function setsToBuild(tests) {
   const options = { sweeps: process.env.SACCADE_SWEEP !== undefined };
   const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/), options);
   const sets = tests ? [...chosen, ...tested] : chosen.slice(-1);
-  return sets.length > 0 ? sets.join(',') : 'generic';
+  return sets.join(',');
 }
 
 /**
@@ -361,9 +362,9 @@ function setsToBuild(tests) {
  */
 function findsItsSets(isa) {
   if (isa === EVERY_SET || isa === 'generic') return true;
-  const ask = 'process.stdout.write(require(process.argv[1]).usableInstructionSets().at(-1))';
+  const ask = 'process.stdout.write(String(require(process.argv[1]).usableInstructionSets()))';
   const { stdout } = spawnSync(process.execPath, ['-e', ask, addonPath()], { encoding: 'utf8' });
-  return stdout !== 'generic';
+  return !['', 'generic'].includes(stdout);
 }
 
 /** Whether what was built for some sets has those that are wanted. */

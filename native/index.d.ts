@@ -172,7 +172,7 @@ export type LoadResult =
   | {
       readonly ok: false;
       readonly path: string;
-      readonly reason: 'not-built' | 'wrong-platform' | 'load-failed';
+      readonly reason: 'not-built' | 'wrong-platform' | 'other-processor' | 'load-failed';
       /** The loader's message. */
       readonly detail: string;
     };

@@ -86,7 +86,10 @@ export function loadAddon(path = usedPath()) {
     return { ok: false, reason: 'not-built', path, detail: `${path} does not exist` };
   }
   try {
-    return { ok: true, path, addon: require(path) };
+    const addon = require(path);
+    if (addon.usableInstructionSets().length > 0) return { ok: true, path, addon };
+    const detail = 'this processor lacks the instructions that its kernels were compiled for';
+    return { ok: false, reason: 'other-processor', path, detail };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     // The dynamic loader's own words for a file made for another system or processor.

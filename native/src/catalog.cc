@@ -3,9 +3,11 @@
 
 #include <stdexcept>
 
+#if defined(SACCADE_HAS_generic)
 #define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_generic;
 #include SACCADE_CATALOG
 #undef KERNEL
+#endif
 #if defined(SACCADE_HAS_avx2)
 #define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_avx2;
 #include SACCADE_CATALOG
@@ -35,6 +37,7 @@
 namespace saccade {
 
 std::vector<const SaccadeKernel*> kernelsOf(const std::string& instructionSet) {
+#if defined(SACCADE_HAS_generic)
   if (instructionSet == "generic") {
     return {
 #define KERNEL(id) &saccade_##id##_generic,
@@ -42,6 +45,7 @@ std::vector<const SaccadeKernel*> kernelsOf(const std::string& instructionSet) {
 #undef KERNEL
     };
   }
+#endif
 #if defined(SACCADE_HAS_avx2)
   if (instructionSet == "avx2") {
     return {

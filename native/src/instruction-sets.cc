@@ -47,7 +47,10 @@ bool hasAmx() {
 #endif
 
 std::vector<std::string> usableInstructionSets() {
-  std::vector<std::string> names{"generic"};
+  std::vector<std::string> names;
+#if defined(SACCADE_HAS_generic)
+  names.push_back("generic");
+#endif
 #if defined(SACCADE_HAS_avx2)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) names.push_back("avx2");

@@ -7,7 +7,7 @@
 namespace saccade {
 
 // Built into this addon and runnable here, slowest first: generic, avx2, avx512, avx512bf16,
-// avx512amx.
+// avx512amx. None where it was built for better processors alone.
 std::vector<std::string> usableInstructionSets();
 
 // Runnable here but never chosen: avx512pairs is avx512bf16 with its dot product put together from

@@ -51,6 +51,16 @@ describe('loadAddon', () => {
     expect(loaded).toMatchObject({ ok: false, path });
     expect(loaded.ok ? '' : loaded.reason).toMatch(/wrong-platform|load-failed/);
   });
+
+  it('says that an addon has kernels for better processors alone', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'saccade-addon-'));
+    const path = join(folder, 'saccade.cjs');
+    writeFileSync(path, 'exports.usableInstructionSets = () => [];\n');
+    const loaded = loadAddon(path);
+    rmSync(folder, { recursive: true });
+    expect(loaded).toMatchObject({ ok: false, reason: 'other-processor', path });
+    expect(loaded.ok ? '' : loaded.detail).toMatch(/this processor lacks the instructions/);
+  });
 });
 
 describe('Runtime', () => {

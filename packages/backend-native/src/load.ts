@@ -27,8 +27,11 @@ export interface NativeUnavailable {
   readonly available: false;
   /** Path that was tried. */
   readonly path: string;
-  /** `wrong-platform`: the file is an addon of another system or processor. */
-  readonly reason: 'not-built' | 'wrong-platform' | 'load-failed';
+  /**
+   * `wrong-platform`: the file is an addon of another system or architecture. `other-processor`: this
+   * one lacks the instructions of all its kernels.
+   */
+  readonly reason: 'not-built' | 'wrong-platform' | 'other-processor' | 'load-failed';
   /** The reason and the remedy, in sentences. */
   readonly message: string;
 }
@@ -71,6 +74,10 @@ export function explain({ reason, path, detail }: Exclude<LoadResult, { ok: true
       return (
         `The native addon at ${path} was built for another system (this is ${here}): ${detail}. ` +
         remedyFor(path)
+      );
+    case 'other-processor':
+      return (
+        `The native addon at ${path} was built on another machine: ${detail}. ` + remedyFor(path)
       );
     case 'load-failed':
       return `The native addon at ${path} cannot be loaded: ${detail}. ${remedyFor(path)}`;

@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomAt } from '@saccade/core';
 import { isTiming, readMetrics } from '@saccade/run-store';
-import { ensurePython, openSandbox } from '@saccade/sandbox';
-import { openSandboxService, type SandboxService } from '@saccade/sandbox/service';
 import {
   applySettings,
   checkRun,
@@ -18,14 +16,13 @@ import {
   train,
 } from '@saccade/train';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSharedSandbox, type SharedSandbox } from './sandbox-service.fixture.ts';
 
 const bin = fileURLToPath(new URL('../bin/saccade.js', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'saccade-asynchronous-'));
-const environment = fileURLToPath(new URL('../../../.cache/sandbox-venv', import.meta.url));
-/** One for all runs: each of its own would be attacked anew before it is used. */
-let sandbox: SandboxService | undefined;
+let sandbox: SharedSandbox | undefined;
 afterAll(async () => {
-  await sandbox?.drain();
+  await sandbox?.close();
   rmSync(root, { recursive: true });
 });
 
@@ -102,8 +99,7 @@ const examples = [
 
 const allOf = (settings: readonly string[]) => [
   ...examples,
-  'sandbox=remote',
-  `sandbox.hosts=${sandbox?.url}`,
+  ...(sandbox?.settings ?? []),
   ...settings,
 ];
 
@@ -115,8 +111,7 @@ function argsOf(directory: string, settings: readonly string[]): readonly string
 }
 
 beforeAll(async () => {
-  const { python } = await ensurePython(environment);
-  sandbox = await openSandboxService({ sandbox: await openSandbox({ python }) });
+  sandbox = await openSharedSandbox();
   await trainHere(coldStart, ['rl.steps=0', 'evaluation.count=1']);
 }, 300_000);
 

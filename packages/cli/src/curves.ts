@@ -11,6 +11,7 @@ import {
 } from '@saccade/report';
 import { describeDamage, readMetrics } from '@saccade/run-store';
 import { printJson } from './json.ts';
+import { outputFile } from './output-file.ts';
 
 export interface CurvesFlags {
   readonly label: readonly string[];
@@ -21,7 +22,7 @@ export interface CurvesFlags {
 /** Prints the table of the runs and writes their image. */
 export function drawCurves(runs: readonly string[], flags: CurvesFlags): void {
   const compared = readRuns(runs, flags.label);
-  const path = resolve(flags.out);
+  const path = outputFile(flags.out);
   writeFileSync(path, drawComparison(compared));
   if (flags.json) {
     printJson({ runs: comparisonNumbers(compared), curves: path });

@@ -1,9 +1,9 @@
 /** `saccade data stats`: a page of numbers and examples. */
 import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { DataSource, measure, statisticsPage } from '@saccade/datasets';
 import { sourceContext, sourceOf } from './data-source.ts';
 import { printJson } from './json.ts';
+import { outputFile } from './output-file.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 export interface DataStatsFlags {
@@ -16,11 +16,11 @@ export interface DataStatsFlags {
 
 export async function measureData(from: string, flags: DataStatsFlags): Promise<void> {
   const { set, most, examples, out = 'statistics.html', json } = flags;
+  const page = outputFile(out);
   const onEvent = terminalProgress({ stream: process.stderr });
   const source = await DataSource.open(sourceOf(from, set), sourceContext(onEvent));
   try {
     const measured = await measure(source, { most, examples, onEvent });
-    const page = resolve(out);
     await writeFile(page, statisticsPage(measured));
     if (json) {
       const splits = measured.splits.map(({ examples: _, ...numbers }) => numbers);

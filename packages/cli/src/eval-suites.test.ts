@@ -1,6 +1,6 @@
 /** `saccade eval --suite` as a process: killed without warning, given bad input, compared. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -96,30 +96,4 @@ describe('saccade eval --suite', () => {
     const compared = await ended(start(scripted(killed, '--against', whole)));
     expect(compared.output).toMatch(/Against chat:scripted, task by task:[\s\S]*\+0\.0/);
   }, 600_000);
-
-  it('says in one line what is wrong with what it was given, before it asks anything', async () => {
-    const out = join(root, 'refused');
-    const suites = join(root, 'no-suite.ts');
-    writeFileSync(suites, 'export const nothing = 1;\n');
-    const model = ['chat:scripted', '--base-url', baseUrl, '--out', out];
-    const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [[...model, '--suite', 'needle', '--k', '0'], /needle\.k: expected an integer in \[1, /],
-      [[...model, '--suite', 'nedle'], /There is no suite "nedle".*needle/],
-      [[...model, '--suite', suites], /no-suite\.ts exports no suite/],
-      [[...model, '--suite', 'needle', '--set', 'needle.kk=3'], /There is no setting needle\.kk/],
-      [
-        [...model, '--suite', 'needle', '--set', 'needle.taskSet.cells=1'],
-        /suite needle: taskSet\.cells: expected/,
-      ],
-      [['chat:scripted', '--suite', 'needle', '--out', out], /--base-url: expected the address/],
-      [model, /Say which suites/],
-    ];
-    const ends = await Promise.all(cases.map(([args]) => ended(start(args))));
-    for (const [index, { code, output }] of ends.entries()) {
-      expect(output.trim().split('\n'), output).toHaveLength(1);
-      expect(output).toMatch(cases[index]?.[1] ?? /never/);
-      expect(code).toBe(2);
-    }
-    expect(existsSync(join(out, 'evaluation.json'))).toBe(false);
-  }, 120_000);
 });

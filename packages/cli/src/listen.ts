@@ -1,6 +1,12 @@
 /** How the services listen and end, by the flags that they share. */
 import type { EventSink } from '@saccade/core';
-import { type ListenOptions, runService, type Service } from '@saccade/http/service';
+import {
+  type AccessOptions,
+  expectAccess,
+  type ListenOptions,
+  runService,
+  type Service,
+} from '@saccade/http/service';
 import { terminalProgress } from './terminal-progress.ts';
 
 export interface ListenFlags {
@@ -14,6 +20,23 @@ export interface ListenFlags {
 }
 
 /**
+ * Says what is wrong with the flags before anything is loaded, which can take minutes.
+ *
+ * @throws ConfigError if a token is missing
+ */
+export function expectAccessFor(flags: ListenFlags): void {
+  expectAccess(accessOf(flags));
+}
+
+function accessOf({ host, tokenVariable, allowHost, anyone = false }: ListenFlags): AccessOptions {
+  const token = process.env[tokenVariable];
+  return {
+    ...{ host, allowedHosts: allowHost, allowsAnyone: anyone },
+    ...(token !== undefined && { token }),
+  };
+}
+
+/**
  * Opens a service and serves until SIGINT or SIGTERM; a second signal ends the process at once.
  *
  * @param announce what is printed once it listens
@@ -24,11 +47,11 @@ export async function listen<Opened extends Service>(
   open: (options: ListenOptions) => Promise<Opened>,
   announce: (service: Opened) => string,
 ): Promise<void> {
-  const { host, port, tokenVariable, allowHost, anyone = false, graceSeconds } = flags;
-  const token = process.env[tokenVariable];
+  const { port, graceSeconds } = flags;
+  expectAccessFor(flags);
   const options: ListenOptions = {
-    ...{ host, port, allowedHosts: allowHost, allowsAnyone: anyone },
-    ...(token !== undefined && { token }),
+    ...accessOf(flags),
+    port,
     onEvent: printViolations(terminalProgress({ stream: process.stderr })),
   };
   const said = flags.json

@@ -1,5 +1,5 @@
 /** Mistakes on the command line, and the exact words of each answer, in `mistakes.golden.txt`. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -17,6 +17,22 @@ beforeAll(() => {
   writeFileSync(join(here, 'typo.json'), '{ "rl": { "stepz": 3 } }');
   writeFileSync(join(here, 'broken.json'), '{ "rl": ');
   writeFileSync(join(here, 'nothing.mjs'), 'export const answer = 42;\n');
+  writeFileSync(join(here, 'nameless.json'), '{ "processes": [{ "name": "a" }] }');
+  const costs = {
+    engine: {
+      gpus: 1,
+      decode: [
+        [1, 60],
+        [32, 1500],
+      ],
+      prefillTokensPerSecond: 20_000,
+    },
+    learner: { gpus: 8, secondsPerToken: 1.2e-5, parameters: 8e9 },
+    rollouts: { promptTokens: 1500, turnTokens: 250, toolCalls: 2, toolSeconds: 1 },
+  };
+  writeFileSync(join(here, 'costs.json'), JSON.stringify(costs));
+  const placement = { processes: [{ name: 'one', tools: ['image_zoom_in_tool'] }] };
+  writeFileSync(join(here, 'placement.json'), JSON.stringify(placement));
 });
 afterAll(() => rmSync(here, { recursive: true, force: true }));
 
@@ -130,6 +146,13 @@ const mistakes = [
   'eval HERE/none --top-p 0.9x',
   'eval HERE/none --top-k 1.5',
   'eval HERE/none HERE/empty',
+  'eval chat:model --out HERE/refused --base-url http://127.0.0.1:1',
+  'eval chat:model --out HERE/refused --suite needle',
+  'eval chat:model --out HERE/refused --base-url http://127.0.0.1:1 --suite nedle',
+  'eval chat:model --out HERE/refused --base-url http://127.0.0.1:1 --suite HERE/nothing.mjs',
+  'eval chat:model --out HERE/refused --base-url http://127.0.0.1:1 --suite needle --k 0',
+  'eval chat:model --out HERE/refused --base-url http://127.0.0.1:1 --suite needle --set needle.kk=3',
+  'eval chat:model --out HERE/refused --base-url http://127.0.0.1:1 --suite needle --set needle.taskSet.cells=1',
   'replay HERE/empty --step 3 --of evaluation-final',
   'errors',
   'errors HERE/empty',
@@ -149,12 +172,45 @@ const mistakes = [
   'compare smoke --vary algorithm=grpo,dapo --from HERE/none',
   'serve policy HERE/empty',
   'serve policy HERE/empty --speaks tgi',
+  'serve policy HERE/empty --host 0.0.0.0',
+  'serve policy HERE/empty --kv-cache f64',
+  'serve learner HERE/empty --host 0.0.0.0',
+  'serve learner HERE/empty --tls-cert HERE/none.pem',
+  'serve sandbox --host 0.0.0.0',
+  'serve rewards --host 0.0.0.0',
   'serve env smok',
   'serve rewards --judge-url http://127.0.0.1:1',
   'serve rewards --verifier maths',
   'serve sandbox --wall-seconds 0',
   'serve tools --placement HERE/none.json',
+  'serve tools --placement HERE/nameless.json',
+  'serve tools --placement HERE/placement.json --tools image_zoom_in_tool',
+  'serve tools --tools image_zoom_tool',
+  'serve tools --host 0.0.0.0',
+  'serve tools --timeout-seconds long',
   'serve mcp --set rl.steps=3 --stdio',
+  'serve mcp --tools no_tool',
+  'serve mcp --tools mcp',
+  'serve mcp --host 0.0.0.0',
+  'serve env smoke --set reward=codevision',
+  'serve env smoke --host 0.0.0.0',
+  'plan',
+  'plan HERE/none',
+  'plan HERE/empty',
+  'plan --costs HERE/none.yaml',
+  'plan --costs HERE/list.json',
+  'plan --costs HERE/broken.json',
+  'plan --costs HERE/typo.json',
+  'plan --costs HERE/costs.json --gpus 0',
+  'plan --costs HERE/costs.json --gpus 1,many',
+  'plan --costs HERE/costs.json --gpus 1.5',
+  'plan --costs HERE/costs.json --steps 0',
+  'plan --costs HERE/costs.json --set publish.secnds=3',
+  'plan --costs HERE/costs.json --set publish.seconds=soon',
+  'plan --costs HERE/costs.json --set scheduler.name=fast',
+  'plan --costs HERE/costs.json --out HERE/none/plan.html',
+  'plan --costs HERE/costs.json --out HERE/empty',
+  'data stats needle --out HERE/none/page.html',
   'doctor --image-size big',
   'doctor --memory -4',
   'doctor --engine http://127.0.0.1:1',
@@ -201,5 +257,6 @@ it('answers every mistake in words that lead on', async () => {
     answers.push(`$ saccade ${mistake.replaceAll('HERE', '<here>')}\n${answer}`);
   }
   await expect(answers.join('\n')).toMatchFileSnapshot('mistakes.golden.txt');
+  expect(existsSync(join(here, 'refused'))).toBe(false);
   // The code of every command is loaded on the way.
 }, 600_000);

@@ -21,6 +21,7 @@ import {
 import type { Setting } from '@saccade/train';
 import { printJson } from './json.ts';
 import { type MeasuredRun, measureRun } from './measure-run.ts';
+import { outputFile } from './output-file.ts';
 import { printTable } from './table.ts';
 
 export interface PlanFlags {
@@ -37,15 +38,15 @@ export interface PlanFlags {
 }
 
 export async function plan(run: string | undefined, flags: PlanFlags): Promise<void> {
-  const gpus = flags.gpus.split(',').map(Number);
-  const document = await readDocument(run, flags);
   const { steps, seed } = flags;
   if (steps < 1) throw new ConfigError('--steps', `--steps must be at least 1, is ${steps}.`);
+  const gpus = sizesOf(flags.gpus);
+  const out = flags.out === undefined ? undefined : outputFile(flags.out);
+  const document = await readDocument(run, flags);
   // A process of its own shares one machine with the run; in the run's own they take turns.
   const sharedPlacement = document.costs.main.secondsPerRequest > 0 ? 'shared' : 'alternating';
   const plans = planCluster({ document, gpus, steps, seed, sharedPlacement });
   const title = `Plan for ${flags.gpus.split(',').join(', ')} GPUs`;
-  const out = flags.out === undefined ? undefined : resolve(flags.out);
   if (out !== undefined) writeFileSync(out, drawPlanPage(plans, { document, title }));
   const { costs, scheduler, assumptions } = document;
   if (flags.json) return printJson({ plans, costs, scheduler, assumptions, page: out });
@@ -54,6 +55,15 @@ export async function plan(run: string | undefined, flags: PlanFlags): Promise<v
   for (const sentence of assumptions) console.log(`· ${sentence}`);
   console.log('· A simulation. Scaling of the learner is assumed, not measured: see --out.');
   if (out !== undefined) console.log(`\nPage: ${out}`);
+}
+
+/** Sizes in GPUs. @throws ConfigError for what is no number; the plan refuses those that it cannot do */
+function sizesOf(list: string): readonly number[] {
+  return list.split(',').map((word) => {
+    const size = Number(word);
+    if (word.trim() !== '' && !Number.isNaN(size)) return size;
+    throw new ConfigError('--gpus', `--gpus: expected numbers such as 8,64, got "${word}".`);
+  });
 }
 
 async function readDocument(run: string | undefined, flags: PlanFlags): Promise<CostDocument> {

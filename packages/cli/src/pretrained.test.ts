@@ -16,10 +16,15 @@ import {
 } from '@saccade/policy';
 import { isTiming, readMetrics } from '@saccade/run-store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSharedSandbox, type SharedSandbox } from './sandbox-service.fixture.ts';
 
 const bin = fileURLToPath(new URL('../bin/saccade.js', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'saccade-pretrained-run-'));
-afterAll(() => rmSync(root, { recursive: true }));
+let sandbox: SharedSandbox | undefined;
+afterAll(async () => {
+  await sandbox?.close();
+  rmSync(root, { recursive: true });
+});
 
 /** A checkpoint as published ones are: bf16, in shards. Its weights are random. */
 const checkpoint = join(root, 'checkpoint');
@@ -37,20 +42,23 @@ beforeAll(async () => {
   const policy = createLocalPolicy({ device, model, processor, seed: 1, dtype: 'bf16' });
   await policy.save(checkpoint, { maxShardBytes: 100_000 });
   device.dispose();
+  sandbox = await openSharedSandbox();
 });
 
-const settings = [
-  'model=pretrained',
-  `model.from=${checkpoint}`,
-  'model.dtype=f32',
-  'model.lora.rank=4',
-  'model.recompute=true',
-  'sft.updates=4',
-  'coldStart.demonstrations=8',
-  'rl.steps=2',
-  'rl.groupSize=4',
-  'evaluation.count=1',
-].flatMap((setting) => ['--set', setting]);
+const settings = () =>
+  [
+    ...(sandbox?.settings ?? []),
+    'model=pretrained',
+    `model.from=${checkpoint}`,
+    'model.dtype=f32',
+    'model.lora.rank=4',
+    'model.recompute=true',
+    'sft.updates=4',
+    'coldStart.demonstrations=8',
+    'rl.steps=2',
+    'rl.groupSize=4',
+    'evaluation.count=1',
+  ].flatMap((setting) => ['--set', setting]);
 
 function start(args: readonly string[]): ChildProcess {
   return spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -82,12 +90,12 @@ describe('a published checkpoint', () => {
     expect(shards.length).toBeGreaterThan(2);
     const before = shards.map((name) => digest(join(checkpoint, name)));
     const whole = join(root, 'whole');
-    const { code, output } = await ended(start(['train', 'smoke', '--out', whole, ...settings]));
+    const { code, output } = await ended(start(['train', 'smoke', '--out', whole, ...settings()]));
     expect(code, output).toBe(0);
     expect(rowsOf(whole).filter(({ stage }) => stage === 'rl')).toHaveLength(2);
 
     const killed = join(root, 'killed');
-    const child = start(['train', 'smoke', '--out', killed, ...settings]);
+    const child = start(['train', 'smoke', '--out', killed, ...settings()]);
     const end = ended(child);
     const path = join(killed, 'metrics.jsonl');
     const rows = () => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').length : 0);
@@ -114,7 +122,7 @@ describe('a published checkpoint', () => {
 
   it('is weighed by the doctor before it is loaded', async () => {
     const doctor = (...more: string[]) =>
-      ended(start(['doctor', '--policy', 'smoke', ...settings, ...more]));
+      ended(start(['doctor', '--policy', 'smoke', ...settings(), ...more]));
     const fitting = await doctor('--memory', '64');
     expect(fitting.code, fitting.output).toBe(0);
     expect(fitting.output).toMatch(/weights +0\.\d\d GiB {2}the model\n +adapter/);

@@ -101,21 +101,3 @@ it('serves the environments of a recipe, with its protocol and reward', async ()
   expect(last).toMatchObject({ done: true, observation: { stop_reason: 'turnLimit' } });
   expect(Object.keys(last.observation.reward_terms)).toContain('accuracy');
 });
-
-it.each([
-  [['mcp', '--tools', 'no_tool'], /There is no tool "no_tool"/],
-  [['mcp', '--set', 'rl.steps=1'], /only settings of tools/],
-  [['mcp', '--tools', 'mcp'], /expected a program, or a server/],
-  [['mcp', '--host', '0.0.0.0'], /Set a token/],
-  [['env', 'no-recipe'], /no-recipe/],
-  [['env', 'smoke', '--set', 'reward=codevision'], /compares the trajectories of a group/],
-  [['env', 'smoke', '--host', '0.0.0.0'], /Set a token/],
-])('tells what is wrong with %j, with status 2', async (words, message) => {
-  const child = spawn(process.execPath, [cli, 'serve', ...words, '--port', '0']);
-  let said = '';
-  child.stderr.on('data', (piece) => {
-    said += piece;
-  });
-  expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(2);
-  expect(said).toMatch(message);
-});

@@ -13,7 +13,7 @@ import {
   servedLocal,
 } from '@saccade/tinker/serve';
 import { hubOf, openBackend } from '@saccade/train';
-import { type ListenFlags, listen } from './listen.ts';
+import { expectAccessFor, type ListenFlags, listen } from './listen.ts';
 import { policyOf } from './serve-policy.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
@@ -34,10 +34,11 @@ export interface ServeLearnerFlags extends ListenFlags {
 
 export async function serveLearner(path: string, flags: ServeLearnerFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
+  expectAccessFor(flags);
+  const tls = tlsOf(flags);
   const directory = await directoryOf(path, onEvent);
   const name = flags.model ?? (path.startsWith('hf:') ? path.slice(3) : basename(resolve(path)));
   const { backend, threads, maxModels, exposeGradients = false } = flags;
-  const tls = tlsOf(flags);
   const device = await openBackend(backend, threads);
   try {
     const models = await modelsOf(device, directory, name, flags.valueHead ?? false);

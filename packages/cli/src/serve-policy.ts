@@ -8,7 +8,7 @@ import { engineSettings, hasAdapter, hasWeights } from '@saccade/policy';
 import { openPolicyService } from '@saccade/policy/serve';
 import { checkpointsOf, findLatestCheckpoint } from '@saccade/run-store';
 import { openBackend, openPolicyIn } from '@saccade/train';
-import { type ListenFlags, listen } from './listen.ts';
+import { expectAccessFor, type ListenFlags, listen } from './listen.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 export interface ServePolicyFlags extends ListenFlags {
@@ -24,20 +24,14 @@ export interface ServePolicyFlags extends ListenFlags {
 
 export async function servePolicy(path: string, flags: ServePolicyFlags): Promise<void> {
   const onEvent = terminalProgress({ stream: process.stderr });
+  expectAccessFor(flags);
+  const engine = engineOf(flags);
   const directory = policyOf(path, onEvent);
   const { backend, threads, speaks, model = basename(path) } = flags;
   const device = await openBackend(backend, threads);
   try {
     const policy = await openPolicyIn(directory, device, onEvent);
-    const { kvCache, kvCacheTokens, prefillChunkTokens, sampleWeights } = flags;
-    policy.configureEngine(
-      readSettings('policy', engineSettings, {
-        ...(kvCache !== undefined && { kvCache }),
-        ...(sampleWeights !== undefined && { sampleWeights }),
-        ...(kvCacheTokens !== undefined && { kvCacheTokens }),
-        ...(prefillChunkTokens !== undefined && { prefillChunkTokens }),
-      }),
-    );
+    policy.configureEngine(engine);
     if (existsSync(join(directory, 'optimizer.json'))) {
       await policy.load(directory, { optimizer: true });
     }
@@ -51,6 +45,16 @@ export async function servePolicy(path: string, flags: ServePolicyFlags): Promis
   } finally {
     device.dispose();
   }
+}
+
+/** How the policy samples. @throws ConfigError naming the flag that it cannot have */
+function engineOf({ kvCache, kvCacheTokens, prefillChunkTokens, sampleWeights }: ServePolicyFlags) {
+  return readSettings('policy', engineSettings, {
+    ...(kvCache !== undefined && { kvCache }),
+    ...(sampleWeights !== undefined && { sampleWeights }),
+    ...(kvCacheTokens !== undefined && { kvCacheTokens }),
+    ...(prefillChunkTokens !== undefined && { prefillChunkTokens }),
+  });
 }
 
 /** The policy that a path means. @throws DataError if there is none */

@@ -1,7 +1,7 @@
 /** `saccade serve sandbox`: runs code for other machines and other trainers. */
 import { defaultLimits, type LocalTier, openSandbox, type SandboxOptions } from '@saccade/sandbox';
 import { openSandboxService } from '@saccade/sandbox/service';
-import { type ListenFlags, listen } from './listen.ts';
+import { expectAccessFor, type ListenFlags, listen } from './listen.ts';
 import { openPython } from './shared.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
@@ -23,6 +23,7 @@ export interface ServeSandboxFlags extends ListenFlags {
 const mebibyte = 2 ** 20;
 
 export async function serveSandbox(flags: ServeSandboxFlags): Promise<void> {
+  expectAccessFor(flags);
   const onEvent = terminalProgress({ stream: process.stderr });
   const { isolation, maxSessions, maxRunning, maxQueued, servers, wallSeconds } = flags;
   const options: SandboxOptions = {

@@ -1,5 +1,5 @@
 /** `saccade serve tools` as a user starts it: with a placement and tools of one's own. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -92,30 +92,4 @@ describe('saccade serve tools', () => {
     }
     expect(isAlive(Number(pid))).toBe(false);
   }, 120_000);
-
-  it.each<[string, readonly string[], RegExp]>([
-    ['an unknown tool', ['--tools', 'image_zoom_tool'], /Did you mean "image_zoom_in_tool"/],
-    ['no such placement', ['--placement', 'none.json'], /There is no file .*none\.json/],
-    [
-      'a placement that does not fit',
-      ['--placement', write('bad.json', '{"processes": [{"name": "a"}]}')],
-      /placement\.processes\.0\.tools/,
-    ],
-    ['tools in two places', ['--tools', 'a', '--placement', placement], /both say which tools/],
-    ['a network without a token', ['--host', '0.0.0.0'], /Set a token/],
-    ['no number', ['--timeout-seconds', 'long'], /Expected a number/],
-  ])(
-    'refuses %s in one sentence',
-    (_, args, message) => {
-      const { status, stderr } = spawnSync(
-        process.execPath,
-        [bin, 'serve', 'tools', '--port', '0', ...args],
-        { encoding: 'utf8' },
-      );
-      expect(stderr).toMatch(message);
-      expect(stderr).not.toContain('    at ');
-      expect(status).toBe(2);
-    },
-    60_000,
-  );
 });

@@ -37,9 +37,12 @@ export const missingToken: RefusalOptions = {
   rule: 'token',
 };
 
-/** @throws ConfigError if the service would be open to the network by mistake */
-export function openAccess(options: AccessOptions): Access {
-  const { host, token, allowsAnyone = false, tokenHeader } = options;
+/**
+ * For what takes long to open: says so before.
+ *
+ * @throws ConfigError if the service would be open to the network by mistake
+ */
+export function expectAccess({ host, token, allowsAnyone = false }: AccessOptions): void {
   if (token === '') throw new ConfigError('token', 'The token is empty. Choose a long random one.');
   if (token === undefined && !allowsAnyone && !isLoopback(host)) {
     throw new ConfigError(
@@ -47,6 +50,12 @@ export function openAccess(options: AccessOptions): Access {
       `Anybody who reaches ${host} could use this service. Set a token, or listen on 127.0.0.1.`,
     );
   }
+}
+
+/** @throws ConfigError if the service would be open to the network by mistake */
+export function openAccess(options: AccessOptions): Access {
+  expectAccess(options);
+  const { token, tokenHeader } = options;
   const expected = token === undefined ? undefined : digest(`Bearer ${token}`);
   const allowed = allowedNames(options);
   return {

@@ -1,4 +1,4 @@
-export { type AccessOptions, isLoopback } from './access.ts';
+export { type AccessOptions, expectAccess, isLoopback } from './access.ts';
 export type { BodyLimits } from './body-reader.ts';
 export { type Call, callOf } from './call.ts';
 export type { ClientLimitOptions } from './client-limits.ts';
