@@ -19,9 +19,14 @@ function open(): Addon {
   return loaded.addon;
 }
 
+/** The first of them: the portable one where it was built. */
+const [isa = 'generic'] = open().usableInstructionSets();
+
 describe('loadAddon', () => {
-  it('opens the addon and names the instruction sets, generic first', () => {
-    expect(open().usableInstructionSets()[0]).toBe('generic');
+  it('opens the addon and names its instruction sets, each once', () => {
+    const names = open().usableInstructionSets();
+    expect(names.length).toBeGreaterThan(0);
+    expect(new Set(names).size).toBe(names.length);
   });
 
   it('names the platform, and the packages of its addon and its CUDA kernels', () => {
@@ -68,7 +73,7 @@ describe('Runtime', () => {
   let runtime: Runtime;
   beforeAll(() => {
     addon = open();
-    runtime = new addon.Runtime('generic', 2, true);
+    runtime = new addon.Runtime(isa, 2, true);
   });
   afterAll(() => runtime.close());
 
@@ -88,8 +93,8 @@ describe('Runtime', () => {
 
   it('refuses instruction sets and thread counts it does not have', () => {
     expect(() => new addon.Runtime('mmx' as 'generic', 1, true)).toThrow(/'mmx' cannot run here/);
-    expect(() => new addon.Runtime('generic', 0, true)).toThrow(/from 1 to 1024/);
-    expect(() => new addon.Runtime('generic', 1.5, true)).toThrow(/from 1 to 1024/);
+    expect(() => new addon.Runtime(isa, 0, true)).toThrow(/from 1 to 1024/);
+    expect(() => new addon.Runtime(isa, 1.5, true)).toThrow(/from 1 to 1024/);
   });
 
   it('gives memory under an id, and takes it back once', () => {
@@ -125,7 +130,7 @@ describe('Runtime', () => {
   });
 
   it.each([true, false])('runs a launch that fits (queued: %s)', async (isQueued) => {
-    const own = new addon.Runtime('generic', 2, isQueued);
+    const own = new addon.Runtime(isa, 2, isQueued);
     const [x, y] = [own.allocate(24), own.allocate(24)];
     own.write(x, 0, new Float32Array(6).fill(50));
     own.arguments().set([x, 0, 24, y, 0, 24, 2, 3, 0]);
@@ -208,7 +213,7 @@ describe('Runtime', () => {
 
   it('runs every item exactly once, whatever the number of threads', () => {
     for (const threads of [1, 2, 3, 8]) {
-      const pool = new addon.Runtime('generic', threads, true);
+      const pool = new addon.Runtime(isa, threads, true);
       for (const items of [0, 1, 2, 7, 1000]) {
         expect([...pool.probeThreads(items, -1)]).toEqual(Array(items).fill(1));
       }
@@ -263,7 +268,7 @@ describe('Runtime', () => {
   });
 
   it('stops its threads when closed, and refuses work afterwards', () => {
-    const pool = new addon.Runtime('generic', 4, true);
+    const pool = new addon.Runtime(isa, 4, true);
     pool.probeThreads(100, -1);
     pool.close();
     pool.close();

@@ -76,9 +76,7 @@ export function explain({ reason, path, detail }: Exclude<LoadResult, { ok: true
         remedyFor(path)
       );
     case 'other-processor':
-      return (
-        `The native addon at ${path} was built on another machine: ${detail}. ` + remedyFor(path)
-      );
+      return `The native addon at ${path} was built on another machine: ${detail}. ${remedyFor(path)}`;
     case 'load-failed':
       return `The native addon at ${path} cannot be loaded: ${detail}. ${remedyFor(path)}`;
   }

@@ -6,6 +6,7 @@ import { probeCuda } from '@saccade/backend-native';
 import type { MemoryForecast } from '@saccade/policy/models';
 import {
   applySettings,
+  contextsOf,
   findRemedy,
   forecastRun,
   parseSetting,
@@ -96,13 +97,14 @@ export async function forecastMemory(named: string, flags: ForecastFlags): Promi
 }
 
 function printParts(
-  { config }: ResolvedRun,
+  run: ResolvedRun,
   image: ForecastFlags['imageSize'],
   forecast: MemoryForecast,
 ): void {
+  const { config } = run;
   console.log(
     `Memory of ${config.model.name} in ${config.recipe}: micro-batches of ` +
-      `${config.packing.microBatchTokens} tokens, ${config.rollout.concurrency} contexts of ` +
+      `${config.packing.microBatchTokens} tokens, ${contextsOf(run)} contexts of ` +
       `${config.rollout.maxContextTokens}, images of ${image.width}x${image.height}.`,
   );
   const rows = [...PARTS, ['total', 'allocated at a time'] as const];

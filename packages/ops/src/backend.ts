@@ -73,6 +73,8 @@ export interface Backend {
   free(buffer: DeviceBuffer): void;
   /** Copies host bytes to the device, in queue order. The caller may reuse `data` on return. */
   write(view: BufferView, data: ArrayBufferView): void;
+  /** Fills memory with zeros, in queue order. Where a backend lacks it, they are written. */
+  clear?(view: BufferView): void;
   /**
    * Waits for all work queued before it, then copies to a fresh host array of the view's dtype.
    * Rejects like `synchronize`.

@@ -69,6 +69,8 @@ export interface Device {
    * @throws DtypeError  if `dtype` is i32 and a value is not an integer
    */
   upload(dtype: DType, shape: Shape, data: ArrayLike<number>): DeviceArray;
+  /** Allocates an array of zeros. */
+  zeros(dtype: DType, shape: Shape): DeviceArray;
   /**
    * Replaces an array's contents, converted like `upload`. The caller may reuse `data` on return.
    */
@@ -162,6 +164,19 @@ class BackendDevice implements Device {
     expectLength(`Data for ${formatShape(shape)}`, data.length, sizeOf(shape));
     const array = this.alloc(dtype, shape);
     this.write(array, data);
+    return array;
+  }
+
+  zeros(dtype: DType, shape: Shape): DeviceArray {
+    const array = this.alloc(dtype, shape);
+    const { view } = array;
+    if (view.length === 0) return array;
+    const { backend } = this;
+    this.#queue.add(() => {
+      if (backend.clear !== undefined) backend.clear(view);
+      // As stored: converting each of them would take longer than the copy.
+      else backend.write(view, allocate(dtype, view.length));
+    });
     return array;
   }
 

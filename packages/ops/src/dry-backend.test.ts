@@ -11,6 +11,7 @@ it('allocates as a device does, computes nothing and reads zeros', async () => {
   const x = device.alloc('f32', [1 << 20, 1 << 19]);
   const w = device.upload('f32', [3, 1 << 19], new Float32Array(3 << 19));
   expect(device.allocatedBytes()).toBe(4 * (2 ** 39 + 3 * 2 ** 19));
+  device.free(device.zeros('bf16', [1 << 20, 1 << 19]));
   const { y } = device.forward(gemm, { x, w });
   expect(y.shape).toEqual([1 << 20, 3]);
   const small = { view: { ...y.view, length: 2 }, shape: [2] };

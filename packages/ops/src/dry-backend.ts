@@ -64,6 +64,10 @@ export class DryBackend implements Backend {
     this.#memory.locate(view);
   }
 
+  clear(view: BufferView): void {
+    this.#memory.locate(view);
+  }
+
   async read(view: BufferView): Promise<ArrayBufferView> {
     this.#memory.locate(view);
     return allocate(view.dtype, view.length);

@@ -105,7 +105,7 @@ export class GradientSum {
   }
 
   #zeros(like: DeviceArray, dtype: DType): DeviceArray {
-    return this.#device.upload(dtype, like.shape, new Float32Array(like.view.length));
+    return this.#device.zeros(dtype, like.shape);
   }
 
   #free({ array, isOwned }: Held): void {

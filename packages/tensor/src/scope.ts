@@ -1,6 +1,5 @@
 /** Ownership of tensors: a scope frees those made inside it, except those it returns or keeps. */
-import type { DType, Shape } from '@saccade/core';
-import { StateError } from '@saccade/core';
+import { type DType, type Shape, StateError } from '@saccade/core';
 import type { Device, DeviceArray } from '@saccade/ops';
 import { type Storage, Tensor } from './tensor.ts';
 
@@ -140,8 +139,5 @@ export function tensor(
 
 /** A tensor of zeros. */
 export function zeros(device: Device, dtype: DType, shape: Shape): Tensor {
-  const array = device.alloc(dtype, shape);
-  const made = adopt(device, array);
-  made.write(dtype === 'i32' ? new Int32Array(made.size) : new Float32Array(made.size));
-  return made;
+  return adopt(device, device.zeros(dtype, shape));
 }

@@ -2,7 +2,7 @@
 import { ConfigError, type EventSink } from '@saccade/core';
 import { largestImage, type MemoryForecast, predictMemory } from '@saccade/policy/models';
 import { hubOf } from './hub.ts';
-import { algorithmOf, optimizersOf } from './parts.ts';
+import { algorithmOf, contextsOf, optimizersOf } from './parts.ts';
 import { protocolOf } from './protocol-of.ts';
 import { inputOfRun, type ResolvedRun, resolveRun } from './run-config.ts';
 import type { Setting } from './setting.ts';
@@ -50,7 +50,7 @@ export async function forecastRun(
     hasReference: algorithm.needs.includes('refLogprobs'),
     microBatchTokens: config.packing.microBatchTokens,
     contextTokens: config.rollout.maxContextTokens,
-    concurrency: config.rollout.concurrency,
+    concurrency: contextsOf(run),
     engine: config.policy,
     ...(hasImages && {
       images: {
@@ -88,7 +88,8 @@ export async function findRemedy(
 }
 
 /** Settings that save memory, those that change least first; none that the run has already. */
-function remediesOf({ config, fields }: ResolvedRun): readonly (readonly Setting[])[] {
+function remediesOf(run: ResolvedRun): readonly (readonly Setting[])[] {
+  const { config, fields } = run;
   const { packing, rollout, model } = config;
   const has = (path: string) => fields.some((field) => field.path === path);
   const remedies: Setting[][] = [];
@@ -99,8 +100,9 @@ function remediesOf({ config, fields }: ResolvedRun): readonly (readonly Setting
     const value = rollout.maxContextTokens;
     remedies.push([{ path: 'packing.microBatchTokens', value }]);
   }
-  if (rollout.concurrency > 1) {
-    const value = Math.ceil(rollout.concurrency / 4);
+  const contexts = contextsOf(run);
+  if (contexts > 1) {
+    const value = Math.ceil(contexts / 4);
     remedies.push([{ path: 'rollout.concurrency', value }]);
   }
   if (has('model.dtype') && model.dtype !== 'bf16') {

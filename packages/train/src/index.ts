@@ -3,7 +3,14 @@ export { hubOf } from './hub.ts';
 export { isRecipeFile, loadRecipe, type RecipeSource } from './load-recipe.ts';
 export { backends, openBackend } from './open-backend.ts';
 export { openPolicyIn } from './open-policy-in.ts';
-export { checkRun, openParts, openRunDevice, type Parts, scoringPartsOf } from './parts.ts';
+export {
+  checkRun,
+  contextsOf,
+  openParts,
+  openRunDevice,
+  type Parts,
+  scoringPartsOf,
+} from './parts.ts';
 export { openPlayground, openTaskSet } from './playground.ts';
 export { processUsage } from './process-usage.ts';
 export { type ProfiledWork, profileWork } from './profile-work.ts';

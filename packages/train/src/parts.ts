@@ -164,6 +164,20 @@ function schedulerOf(run: ResolvedRun, algorithm: Algorithm): Scheduler {
   });
 }
 
+/**
+ * Trajectories that are sampled at a time, at most: those of a step's first round, or of an evaluation,
+ * as far as `rollout.concurrency` lets them.
+ */
+export function contextsOf(run: ResolvedRun): number {
+  const { rl, evaluation, rollout } = run.config;
+  const algorithm = algorithmOf(run);
+  const scheduler = schedulerOf(run, algorithm);
+  const [, commands] = scheduler.next(scheduler.init(), { kind: 'stepStarted', step: 1 });
+  const tasks = commands.reduce((sum, one) => sum + (one.kind === 'rollOut' ? one.count : 0), 0);
+  const ofStep = rl.steps > 0 ? tasks * (rl.groupSize + baselinesPerTask(algorithm)) : 0;
+  return Math.max(1, Math.min(rollout.concurrency, Math.max(ofStep, evaluation.count)));
+}
+
 export function optimizersOf({
   config,
   units,

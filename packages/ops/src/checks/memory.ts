@@ -18,6 +18,7 @@ export const memoryChecks: readonly DeviceCheck[] = [
   { name: 'memory: views and data must fit', needs: [], run: checkFit },
   { name: 'memory: what is written and read is a copy', needs: [], run: checkCopies },
   { name: 'memory: 16-bit data goes to any place', needs: [], run: checkHalves },
+  { name: 'memory: zeros are zeros, whatever was there', needs: [], run: checkZeros },
   {
     name: 'memory: a launch refuses operands of other lengths than its dims',
     needs: needsOf(add, 'f32').slice(0, 1),
@@ -122,6 +123,17 @@ async function checkCopies({ device: { backend } }: Subject): Promise<void> {
   first.fill(7);
   expectSame('what was written', (await backend.read(view)) as Float32Array, [3, 4]);
   backend.free(view.buffer);
+}
+
+async function checkZeros({ device }: Subject): Promise<void> {
+  for (const dtype of ['f32', 'f16', 'bf16', 'i32'] as const) {
+    // Freed memory is often given again.
+    const full = device.upload(dtype, [7], new Float32Array(7).fill(3));
+    device.free(full);
+    const array = device.zeros(dtype, [7]);
+    expectSame(`zeros of ${dtype}`, await device.read(array), new Float32Array(7));
+    device.free(array);
+  }
 }
 
 async function checkHalves({ device: { backend } }: Subject): Promise<void> {

@@ -157,7 +157,8 @@ export class KvCache {
       const to = zeros(this.#device, dtype, shape);
       if (from !== undefined) {
         scope(() => {
-          const rows = Int32Array.from({ length: moved }, (_, i) => i);
+          const rows = new Int32Array(moved);
+          for (let i = 0; i < moved; i++) rows[i] = i;
           const index = tensor(this.#device, 'i32', [moved], rows);
           const contents = gatherRows(from.reshape([moved, width]), index);
           scatterRows(to.reshape([-1, width]), contents, index);
