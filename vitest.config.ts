@@ -108,7 +108,7 @@ const SHARED = [
   .concat(
     // Those of the command line that start no process.
     'packages/cli/src/{check-command,damaged-runs,errors,explain-error,interruption}.test.ts',
-    'packages/cli/src/{mistakes,plan,say,stored-run,synthesize,terminal-progress}.test.ts',
+    'packages/cli/src/{forecast-memory,mistakes,plan,say,stored-run,synthesize,terminal-progress}.test.ts',
     'bench/src/**/*.test.ts',
     // All but that of the browser.
     'scripts/{[!b]*,browser-bundle}.test.ts',

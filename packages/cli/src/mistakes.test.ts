@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { main } from './main.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runHere } from './run-here.fixture.ts';
 
 /** A folder without runs, which every mistake sees as `here`. */
 let here: string;
@@ -219,37 +219,12 @@ const mistakes = [
   'init HERE/node_modules',
 ];
 
-/** What a command prints to the error stream, and its exit status. */
-async function answerTo(words: readonly string[]): Promise<string> {
-  const said: string[] = [];
-  const write = (text: unknown) => {
-    said.push(String(text));
-    return true;
-  };
-  const before = process.exitCode;
-  const spies = [
-    vi.spyOn(process.stderr, 'write').mockImplementation(write),
-    vi.spyOn(console, 'error').mockImplementation((...all) => write(`${all.join(' ')}\n`)),
-    vi.spyOn(console, 'log').mockImplementation((...all) => write(`${all.join(' ')}\n`)),
-    vi.spyOn(process, 'exit').mockImplementation((code) => {
-      throw new Error(`exit ${code}`);
-    }),
-  ];
-  try {
-    process.exitCode = undefined;
-    await main(['node', 'saccade', ...words]);
-    return `${said.join('')}exit status ${process.exitCode ?? 0}\n`;
-  } finally {
-    process.exitCode = before;
-    for (const spy of spies) spy.mockRestore();
-  }
-}
-
 it('answers every mistake in words that lead on', async () => {
   const answers: string[] = [];
   for (const mistake of mistakes) {
     const words = mistake.replaceAll('HERE', here).split(' ');
-    const answer = (await answerTo(words))
+    const { output, status } = await runHere(words);
+    const answer = `${output}exit status ${status}\n`
       .replaceAll(here, '<here>')
       .replaceAll(resolve('.'), '<.>');
     expect(answer, mistake).not.toMatch(/^\s+at .*:\d+/m);

@@ -2,8 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { main } from './main.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runHere } from './run-here.fixture.ts';
 
 let folder: string;
 let costs: string;
@@ -24,18 +24,11 @@ rollouts: { promptTokens: 1500, turnTokens: 250, toolCalls: 2, toolSeconds: 1 }
   );
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-afterEach(() => vi.restoreAllMocks());
 
-/** What the command prints on standard output. */
 async function plan(...flags: readonly string[]): Promise<string> {
-  const lines: string[] = [];
-  vi.spyOn(console, 'log').mockImplementation((...words) => lines.push(words.join(' ')));
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
-  const fault = vi.spyOn(console, 'error').mockImplementation(() => {});
-  await main(['node', 'saccade', 'plan', '--costs', costs, '--steps', '3', ...flags]);
-  expect(fault.mock.calls).toEqual([]);
-  vi.restoreAllMocks();
-  return lines.join('\n');
+  const { status, output } = await runHere(['plan', '--costs', costs, '--steps', '3', ...flags]);
+  expect(status, output).toBe(0);
+  return output;
 }
 
 interface Plans {

@@ -4,18 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openDevice, referenceBackend } from '@saccade/ops';
-import {
-  createLocalPolicy,
-  nanoConfig,
-  nanoSize,
-  QwenProcessor,
-  qwen2_5_vl,
-  qwenImageProcessor,
-  trainTokenizer,
-} from '@saccade/policy';
 import { isTiming, readMetrics } from '@saccade/run-store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeCheckpoint } from './checkpoint.fixture.ts';
 import { openSharedSandbox, type SharedSandbox } from './sandbox-service.fixture.ts';
 
 const bin = fileURLToPath(new URL('../bin/saccade.js', import.meta.url));
@@ -26,22 +17,9 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-/** A checkpoint as published ones are: bf16, in shards. Its weights are random. */
 const checkpoint = join(root, 'checkpoint');
 beforeAll(async () => {
-  const images = { ...qwenImageProcessor, minPixels: 28 * 28, maxPixels: 112 * 112 };
-  const processor = new QwenProcessor(
-    trainTokenizer(['Which digit is hidden? <code>'], 400),
-    images,
-  );
-  const size = { ...nanoSize, layers: 2, visionLayers: 2, hidden: 64, intermediate: 128 };
-  const model = qwen2_5_vl.model(
-    nanoConfig(processor.codec.vocabSize, processor.tokens, { ...size, visionHidden: 48 }),
-  );
-  const device = openDevice(referenceBackend());
-  const policy = createLocalPolicy({ device, model, processor, seed: 1, dtype: 'bf16' });
-  await policy.save(checkpoint, { maxShardBytes: 100_000 });
-  device.dispose();
+  await writeCheckpoint(checkpoint);
   sandbox = await openSharedSandbox();
 });
 
@@ -118,25 +96,5 @@ describe('a published checkpoint', () => {
     expect(Math.max(...norms)).toBeGreaterThan(0);
     const evaluated = await ended(start(['eval', whole, '--count', '1']));
     expect(evaluated.code, evaluated.output).toBe(0);
-  }, 600_000);
-
-  it('is weighed by the doctor before it is loaded', async () => {
-    const doctor = (...more: string[]) =>
-      ended(start(['doctor', '--policy', 'smoke', ...settings(), ...more]));
-    const fitting = await doctor('--memory', '64');
-    expect(fitting.code, fitting.output).toBe(0);
-    expect(fitting.output).toMatch(/weights +0\.\d\d GiB {2}the model\n +adapter/);
-    expect(fitting.output).toMatch(/yes {2}It needs \d\.\d\d GiB; --memory has 64\.00 GiB\./);
-    const tight = await doctor('--memory', '0.4');
-    expect(tight.code, tight.output).toBe(1);
-    expect(tight.output).toMatch(/no {3}It needs .* It would fit with --set .*: 0\.\d\d GiB\./);
-    const none = await doctor('--memory', '0.01');
-    expect(none.output).toMatch(/No setting of its own makes it fit/);
-    const alone = await ended(start(['doctor', '--policy', checkpoint, '--memory', '64']));
-    expect(alone.output).toMatch(
-      /Memory of pretrained in .*\n +weights +0\.\d\d GiB {2}the model\n/,
-    );
-    const wrong = await ended(start(['doctor', '--policy', 'smoke', '--image-size', 'large']));
-    expect(wrong.output).toMatch(/Expected a size such as 1024x768, got "large"/);
   }, 600_000);
 });
