@@ -352,8 +352,7 @@ function setsToBuild(tests) {
   if (flags === undefined) return EVERY_SET;
   const options = { sweeps: process.env.SACCADE_SWEEP !== undefined };
   const { chosen, tested } = instructionSetsOf(flags.trim().split(/\s+/), options);
-  const sets = tests ? [...chosen, ...tested] : chosen.slice(-1);
-  return sets.join(',');
+  return (tests ? [...chosen, ...tested] : chosen.slice(-1)).join(',');
 }
 
 /**
