@@ -9,9 +9,9 @@ import {
   type MeasuredPrompt,
   measureEngine,
   median,
+  promptSharing,
   type RequestCosts,
   requestCosts,
-  sharesPrompts,
 } from '@saccade/planner';
 import type { LocalPolicy, TrainedPolicy } from '@saccade/policy';
 import { engines } from '@saccade/policy/remote';
@@ -36,7 +36,7 @@ export interface MeasuredRun {
   /** Of an engine elsewhere. */
   readonly elsewhere?: RequestCosts & {
     readonly publishSeconds: number;
-    readonly sharesPrompts: boolean;
+    readonly promptSharing: number;
   };
   readonly learner: { readonly secondsPerToken: number; readonly scoreSecondsPerToken: number };
 }
@@ -129,12 +129,12 @@ async function measureElsewhere(
     const there = await measureEngine(engine.sampler, prompts, {
       ...{ sequences: SEQUENCES, tokens: TOKENS },
     });
-    const shares = await sharesPrompts(engine.sampler, prompts);
+    const sharing = await promptSharing(engine.sampler, prompts, there.prefillTokensPerSecond);
     engine.dispose?.();
     return {
       ...requestCosts(here, there, TOKENS),
       publishSeconds: median(times),
-      sharesPrompts: shares,
+      promptSharing: sharing,
     };
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -116,7 +116,7 @@ function withMeasured(
   const there = elsewhere && {
     engine: {
       requestSeconds: elsewhere.requestSeconds,
-      sharesPrompts: elsewhere.sharesPrompts,
+      promptSharing: elsewhere.promptSharing,
     },
     main: { secondsPerRequest: elsewhere.secondsPerRequest },
     // Engines behind HTTP are paused until what runs has ended.

@@ -73,7 +73,7 @@ class Cluster implements FlightListener {
         places: new Pool(agenda, training.concurrency),
         groups: options.groups.filter(({ trajectories }) => trajectories.length > 0),
         groupSize: training.groupSize,
-        sharedPrefix: training.sharedPrefix && costs.engine.sharesPrompts,
+        promptSharing: training.sharedPrefix ? costs.engine.promptSharing : 0,
         requestSeconds: costs.engine.requestSeconds,
         openSeconds: costs.tools.openSeconds,
         workShare: costs.tools.workShare,

@@ -54,9 +54,12 @@ export const costSettings = z.strictObject({
       ...SECONDS,
       about: 'The way of a request and back; nothing waits.',
     }),
-    sharesPrompts: flag({
-      default: true,
-      about: 'Whether a prompt that a group asks for at the same time is computed once.',
+    promptSharing: quantity({
+      min: 0,
+      max: 1,
+      default: 1,
+      unit: 'share',
+      about: 'How much less a prompt takes for the others of a group than for the first.',
     }),
     processors: quantity({
       ...PROCESSORS,

@@ -21,8 +21,8 @@ export interface FlightParts {
   readonly places: Pool;
   readonly groups: readonly GroupProfile[];
   readonly groupSize: number;
-  /** Whether a group's prompt is computed once on each engine. */
-  readonly sharedPrefix: boolean;
+  /** How much less a group's prompt takes on an engine that has had it, 0 to 1. */
+  readonly promptSharing: number;
   /** Seconds of a request beside its tokens: the way to the engine and back. */
   readonly requestSeconds: number;
   /** Seconds before a trajectory's first tool: its sandbox opens, one at a time on each server. */
@@ -135,7 +135,7 @@ export class Flight {
   }
 
   /**
-   * Tokens of all contexts on each engine, a shared prompt once: what new weights make void. One walk
+   * Tokens of all contexts on each engine, what is shared once: what new weights make void. One walk
    * over the rollouts for all engines, as there may be hundreds.
    */
   contextTokens(): ReadonlyMap<Engine, number> {
@@ -147,9 +147,9 @@ export class Flight {
       const seen = new Set<Engine>();
       for (const { engine, state, contextTokens } of samples) {
         if (engine === undefined || state !== 'running') continue;
-        const isShared = this.#parts.sharedPrefix && seen.has(engine);
+        const own = seen.has(engine) ? 1 - this.#parts.promptSharing : 1;
         seen.add(engine);
-        add(engine, contextTokens + (isShared ? 0 : group.promptTokens));
+        add(engine, contextTokens + own * group.promptTokens);
       }
     }
     return tokens;
@@ -208,13 +208,14 @@ export class Flight {
 
   /** @param isHeld whether it has its place already */
   #start(task: FlightTask, sample: FlightSample, isHeld: boolean): void {
-    const { engines, sharedPrefix } = this.#parts;
+    const { engines, promptSharing } = this.#parts;
     if (isHeld) sample.epoch++;
     sample.state = 'running';
     sample.contextTokens = 0;
     const engine = engines.reduce((least, one) => (one.load < least.load ? one : least));
     sample.engine = engine;
-    const prompt = sharedPrefix && task.promptOn.has(engine) ? 0 : task.group.promptTokens;
+    const own = task.promptOn.has(engine) ? 1 - promptSharing : 1;
+    const prompt = own * task.group.promptTokens;
     task.promptOn.add(engine);
     sample.hasSandbox = false;
     this.#turn(task, sample, 0, prompt);

@@ -20,9 +20,9 @@ export {
   type MeasuredPrompt,
   type MeasureOptions,
   measureEngine,
+  promptSharing,
   type RequestCosts,
   requestCosts,
-  sharesPrompts,
   type UsedSeconds,
 } from './measure-engine.ts';
 export { median } from './median.ts';

@@ -3,6 +3,10 @@ import { timed } from '@saccade/core';
 import type { ModelImage, SampleRequest, Sampler } from '@saccade/policy';
 import type { DecodePoint } from './decode-table.ts';
 import { fitLine } from './fit-line.ts';
+import { median } from './median.ts';
+
+/** Measurements of each point, of which the median counts. */
+const ROUNDS = 3;
 
 /** A prompt to measure with: as it is in the rollouts that are planned. */
 export interface MeasuredPrompt {
@@ -58,33 +62,37 @@ export async function measureEngine(
   for (const [name, some] of Object.entries({ warm, cold })) {
     for (const i of some.keys()) sampler.release(`plan/${name}/${i}`);
   }
-  const decode: DecodePoint[] = [];
   let all = 0;
   const used = { mainThread: 0, processors: 0 };
-  for (const n of sequences) {
-    const names = Array.from({ length: n }, (_, i) => `plan/decode-${n}/${i}`);
-    const promptOf = (i: number) => prompts[i % prompts.length] as MeasuredPrompt;
-    await Promise.all(names.map((name, i) => ask(promptOf(i), name, 1)));
-    const before = usage?.();
-    const [, took] = await timed(() =>
-      Promise.all(
-        names.map((name, i) => {
-          const { tokens: before, images } = promptOf(i);
-          // Not what it sampled: that may be the placeholder of an image, which engines refuse.
-          const own = Int32Array.from([...before, before.at(-1) ?? 1]);
-          return ask({ tokens: own, images }, name, tokens);
-        }),
-      ),
-    );
-    const after = usage?.();
-    if (before !== undefined && after !== undefined) {
-      all += took;
-      used.mainThread += after.mainThread - before.mainThread;
-      used.processors += after.processors - before.processors;
+  const rates = new Map<number, number[]>();
+  // Round after round: a machine is slower at times, and then for several points.
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const n of sequences) {
+      const names = Array.from({ length: n }, (_, i) => `plan/decode-${n}-${round}/${i}`);
+      const promptOf = (i: number) => prompts[i % prompts.length] as MeasuredPrompt;
+      await Promise.all(names.map((name, i) => ask(promptOf(i), name, 1)));
+      const before = usage?.();
+      const [, took] = await timed(() =>
+        Promise.all(
+          names.map((name, i) => {
+            const { tokens: before, images } = promptOf(i);
+            // Not what it sampled: that may be the placeholder of an image, which engines refuse.
+            const own = Int32Array.from([...before, before.at(-1) ?? 1]);
+            return ask({ tokens: own, images }, name, tokens);
+          }),
+        ),
+      );
+      const after = usage?.();
+      if (before !== undefined && after !== undefined) {
+        all += took;
+        used.mainThread += after.mainThread - before.mainThread;
+        used.processors += after.processors - before.processors;
+      }
+      for (const name of names) sampler.release(name);
+      rates.set(n, [...(rates.get(n) ?? []), (n * tokens) / took]);
     }
-    for (const name of names) sampler.release(name);
-    decode.push([n, (n * tokens) / took]);
   }
+  const decode = [...rates].map(([n, measured]): DecodePoint => [n, median(measured)]);
   return {
     decode,
     prefillTokensPerSecond: computed / seconds,
@@ -112,15 +120,22 @@ function asking(sampler: Pick<Sampler, 'sample'>) {
 }
 
 /**
- * Whether an engine computes a prompt once that several ask for at the same time: as many different
- * prompts must take at least twice as long.
+ * How much less a prompt takes for others that ask for it at the same time than for the first, from 0
+ * to 1: an engine may keep the features of its images, or all of it.
  *
- * @param prompts at least 2, all different
+ *   1 − (s − d / n) / (n − 1) / p
+ *
+ * with the seconds s of one prompt n times, d of n different ones with images that it has seen, and p of
+ * one that it has not.
+ *
+ * @param prompts n, at least 2, all different
+ * @param prefillTokensPerSecond of prompts that it has not seen
  */
-export async function sharesPrompts(
+export async function promptSharing(
   sampler: Pick<Sampler, 'sample' | 'release'>,
   prompts: readonly MeasuredPrompt[],
-): Promise<boolean> {
+  prefillTokensPerSecond: number,
+): Promise<number> {
   const ask = asking(sampler);
   let asked = 0;
   const secondsOf = async (some: readonly MeasuredPrompt[]): Promise<number> => {
@@ -141,12 +156,18 @@ export async function sharesPrompts(
     return { tokens: own, images };
   };
   let [same, different] = [0, 0];
-  for (const prompt of prompts.slice(0, 4)) {
+  const some = prompts.slice(0, 4);
+  // Their images are known from then on.
+  await secondsOf(prompts);
+  for (const prompt of some) {
     const one = fresh(prompt);
     same += await secondsOf(prompts.map(() => one));
     different += await secondsOf(prompts.map(fresh));
   }
-  return same < different / 2;
+  const n = prompts.length;
+  const again = (same - different / n) / (n - 1) / some.length;
+  const tokens = prompts.reduce((sum, prompt) => sum + prompt.tokens.length, 0) / n;
+  return Math.min(1, Math.max(0, 1 - (again * prefillTokensPerSecond) / tokens));
 }
 
 /** What requests to an engine elsewhere cost beside their tokens, in seconds. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { requestCosts, sharesPrompts } from './measure-engine.ts';
+import { promptSharing, requestCosts } from './measure-engine.ts';
 import { readRecordedWork } from './recorded-work.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -54,27 +54,27 @@ it('finds the costs of requests from an engine here and the same one elsewhere',
   expect(requestCosts(here, here, 16)).toEqual({ requestSeconds: 0, secondsPerRequest: 0 });
 });
 
-it('finds out whether an engine computes a prompt once that several ask for', async () => {
+it('finds how much of a prompt an engine computes once for several that ask for it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
-  const prompts = [1, 2, 3, 4].map((token) => ({ tokens: Int32Array.of(0, token), images: [] }));
-  const of = async (shares: boolean): Promise<boolean> => {
-    // 10 ms for each prompt, one after the other.
+  const prompts = [1, 2, 3, 4].map((prompt) => ({
+    tokens: Int32Array.from({ length: 10 }, (_, i) => 10 * prompt + i),
+    images: [],
+  }));
+  const of = async (share: number): Promise<number> => {
+    // 10 ms for each prompt, one after the other; less for one that is known.
     let last: Promise<void> = Promise.resolve();
     const known = new Map<string, Promise<void>>();
     const sample = async ({ tokens }: { readonly tokens: Int32Array }) => {
       const key = tokens.join();
       const before = known.get(key);
-      if (shares && before !== undefined) await before;
-      else {
-        last = last.then(() => new Promise((done) => setTimeout(done, 10)));
-        known.set(key, last);
-        await last;
-      }
+      const ms = before === undefined ? 10 : 10 * (1 - share);
+      if (ms > 0) last = last.then(() => new Promise((done) => setTimeout(done, ms)));
+      known.set(key, last);
+      await last;
     };
-    const found = sharesPrompts({ sample, release() {} } as never, prompts);
+    const found = promptSharing({ sample, release() {} } as never, prompts, 10 / 0.01);
     await vi.advanceTimersByTimeAsync(10_000);
     return await found;
   };
-  expect(await of(true)).toBe(true);
-  expect(await of(false)).toBe(false);
+  for (const share of [0, 0.3, 0.5, 1]) expect(await of(share)).toBeCloseTo(share, 6);
 });

@@ -16,8 +16,8 @@ export interface ClusterCosts {
     readonly maxSequences: number;
     readonly heldPasses: number;
     readonly requestSeconds: number;
-    /** Whether it computes a prompt once that a group asks for at the same time. */
-    readonly sharesPrompts: boolean;
+    /** How much less a prompt takes for the others of a group than for the first, 0 to 1. */
+    readonly promptSharing: number;
     /** Processors and main thread that it keeps busy, where it shares them: see `speedsOf`. */
     readonly processors: number;
     readonly mainThread: number;

@@ -38,7 +38,7 @@ export const free: ClusterCosts = {
     maxSequences: 1e6,
     heldPasses: 0,
     requestSeconds: 0,
-    sharesPrompts: true,
+    promptSharing: 1,
     processors: 0,
     mainThread: 0,
   },
