@@ -23,10 +23,11 @@ function open(): Addon {
 const [isa = 'generic'] = open().usableInstructionSets();
 
 describe('loadAddon', () => {
-  it('opens the addon and names its instruction sets, each once', () => {
+  it('opens the addon and names the instruction sets that were built, slowest first', () => {
     const names = open().usableInstructionSets();
+    const all = ['generic', 'avx2', 'avx512', 'avx512bf16', 'avx512amx'] as const;
     expect(names.length).toBeGreaterThan(0);
-    expect(new Set(names).size).toBe(names.length);
+    expect(names).toEqual(all.filter((name) => names.includes(name)));
   });
 
   it('names the platform, and the packages of its addon and its CUDA kernels', () => {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { MissingError } from '@saccade/core';
 import { type BufferView, type Op, ops } from '@saccade/ops';
 import { describe, expect, it } from 'vitest';
@@ -19,6 +22,21 @@ describe('probeNative', () => {
     expect(native).toMatchObject({ available: false, reason: 'not-built' });
     expect(native.available ? '' : native.message).toMatch(/does not exist.*npm run build/);
     expect(() => openAddon('/nowhere/saccade.node')).toThrow(MissingError);
+  });
+
+  it('says that the addon is of a better processor, and how to build another', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'saccade-native-'));
+    try {
+      const path = join(folder, 'saccade.cjs');
+      writeFileSync(path, 'exports.usableInstructionSets = () => [];\n');
+      const native = probeNative(path);
+      expect(native).toMatchObject({ available: false, reason: 'other-processor' });
+      expect(native.available ? '' : native.message).toMatch(
+        /built on another machine: this processor lacks .* `npm run build`/,
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('names the packages to install where npm installed it', () => {

@@ -41,6 +41,21 @@ describe('a simulated run', () => {
     expect(report.learner.utilization).toBeCloseTo((10 * 3.68) / report.seconds, 2);
   });
 
+  it('prefills for the others of a group what the engine does not share', () => {
+    const secondsWith = (promptSharing: number): number =>
+      simulateCluster(
+        simulation('synchronous', {
+          groups: [mixed([10])],
+          costs: { engine: { ...free.engine, prefillTokensPerSecond: 1000, promptSharing } },
+        }),
+      ).seconds;
+    // Ten steps of four groups, each with a prompt of 100 tokens and three others that ask for it.
+    for (const sharing of [0, 0.25, 0.5, 1]) {
+      const more = 10 * 4 * 3 * (1 - sharing) * 0.1;
+      expect(secondsWith(sharing) - secondsWith(1)).toBeCloseTo(more, 1);
+    }
+  });
+
   it('is bound by tools where they are few: servers / seconds calls a second', () => {
     const report = simulateCluster(
       simulation('asynchronous', {
