@@ -77,7 +77,10 @@ export interface SampleRequest extends Truncation {
   readonly seed: readonly [number, number];
   /** Name of the conversation, under which its next request finds the cache. */
   readonly conversation: string;
-  /** Requests with the same key share their first `length` tokens, which are computed once. */
+  /**
+   * Requests with the same key share their first `length` tokens, which are computed once, where the
+   * cache has room for it and no image is cut.
+   */
   readonly sharedPrefix?: { readonly key: string; readonly length: number };
   /**
    * Called with each token as it is sampled, the last included; it must not throw. Engines over HTTP

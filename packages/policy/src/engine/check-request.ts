@@ -39,8 +39,7 @@ export function checkRequest(
     );
   }
   expectRange('Token', tokens, 0, vocabSize);
-  // A prefix that is shared ends in a page of its own.
-  const pages = Math.ceil((tokens.length + maxTokens) / PAGE) + (length > 0 ? 1 : 0);
+  const pages = Math.ceil((tokens.length + maxTokens) / PAGE);
   if (kvCacheTokens > 0 && pages * PAGE > kvCacheTokens) {
     throw new ConfigError(
       'policy.kvCacheTokens',

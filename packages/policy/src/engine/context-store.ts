@@ -117,7 +117,7 @@ export class ContextStore {
     if (request.sharedPrefix === undefined) return undefined;
     const { key, length } = request.sharedPrefix;
     const shared = Math.min(length, request.tokens.length - 1);
-    if (shared === 0) return undefined;
+    if (shared === 0 || !this.#fitsApart(request)) return undefined;
     const existing = this.#prefixes.get(key);
     if (existing !== undefined) {
       // It is one token shorter where a request was no longer than it: the last one is recomputed.
@@ -132,10 +132,22 @@ export class ContextStore {
     }
     const tokens = request.tokens.slice(0, shared);
     const imageCount = this.#model.countImages(tokens, request.images);
+    if (this.#cutsImage(request, shared, imageCount)) return undefined;
     const context = new CachedContext();
     this.#plan(context, tokens, request.images.slice(0, imageCount));
     this.#prefixes.set(key, context);
     return context;
+  }
+
+  /** Whether there is room for a prefix that ends in a page of its own, which costs a page more. */
+  #fitsApart({ tokens, maxTokens }: SampleRequest): boolean {
+    return Math.ceil((tokens.length + maxTokens) / PAGE) < this.#cache.mostPages;
+  }
+
+  /** Whether a prefix of `length` tokens, with `whole` images, ends within the image after those. */
+  #cutsImage({ tokens, images }: SampleRequest, length: number, whole: number): boolean {
+    const left = images.slice(whole);
+    return this.#model.countImages(tokens.subarray(length), left) < left.length;
   }
 
   /** Sets what is to come of a context. One that has nothing yet begins with known pages. */

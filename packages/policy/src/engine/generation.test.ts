@@ -110,6 +110,25 @@ describe('the generation engine', () => {
     expect(policy.usedCacheSlots).toBe(0);
   });
 
+  it('shares no prefix that ends within an image', async () => {
+    const { tokens, images } = promptOf('', 6);
+    const { imageToken } = tinyProcessor.tokens;
+    const image = tokens.indexOf(imageToken);
+    const cut = {
+      tokens: tokens.slice(0, tokens.lastIndexOf(imageToken) + 2),
+      images,
+    };
+    const alone = await policy.sample(contractRequest(cut, 'alone', 5));
+    for (const length of [image, image + 1, cut.tokens.length - 1, cut.tokens.length]) {
+      const request = contractRequest(cut, 'cut', 5);
+      const sharedPrefix = { key: `prefix of ${length}`, length };
+      expect(await policy.sample({ ...request, sharedPrefix })).toEqual(alone);
+      for (const key of ['cut', sharedPrefix.key]) policy.release(key);
+    }
+    policy.release('alone');
+    expect(policy.usedCacheSlots).toBe(0);
+  });
+
   it('recomputes a conversation whose image changed under the same tokens', async () => {
     const before = promptOf('same text', 4);
     const after = promptOf('same text', 5);

@@ -95,6 +95,11 @@ export class KvCache {
     return this.#shape.pages - this.#pageCount + this.#free.length;
   }
 
+  /** Most pages at once. */
+  get mostPages(): number {
+    return this.#shape.pages;
+  }
+
   get dtype(): DType {
     return this.#shape.dtype;
   }

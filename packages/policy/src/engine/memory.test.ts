@@ -196,6 +196,17 @@ describe('what the engine keeps', () => {
     expect(policy.usedCacheSlots).toBe(0);
   });
 
+  it('shares no prefix where the page that it ends in is one too many', async () => {
+    const prompt = promptOf(LONG, 1);
+    const request = contractRequest(prompt, 'c', 2, { maxTokens: 70, sharedPrefix: 'group' });
+    const kvCacheTokens = 64 * Math.ceil((prompt.tokens.length + 70) / 64);
+    const expected = await policyWith({}).sample(request);
+    const policy = policyWith({ kvCacheTokens });
+    expect(await policy.sample(request)).toEqual(expected);
+    policy.release('c');
+    expect(policy.usedCacheSlots).toBe(0);
+  });
+
   it('keeps keys and values in bf16, close to the log-probs of training, in half the memory', async () => {
     const prompt = promptOf(LONG, 1);
     const requests = [0, 1, 2].map((i) => contractRequest(prompt, `h${i}`, i, { maxTokens: 20 }));

@@ -153,6 +153,39 @@ describe('the policy service', () => {
     expect(policy.usedCacheSlots).toBe(0);
   });
 
+  it('computes the prompt of a group once, and keeps it no longer than somebody has it', async () => {
+    const question = [...prompt, ...prompt, ...prompt.slice(0, 7)];
+    const asked = (seed: number, session?: string) => ({
+      prompt: question,
+      seed,
+      max_tokens: 2,
+      ignore_eos: true,
+      logprobs: 1,
+      return_token_ids: true,
+      ...(session !== undefined && { session_id: session }),
+    });
+    const said = async (requests: readonly object[]) => {
+      const before = policy.sampling.computedRows;
+      const answers = await Promise.all(requests.map((one) => post('/v1/completions', one)));
+      const choices = answers.map(({ body }) => body.choices[0]);
+      return { choices, rows: policy.sampling.computedRows - before };
+    };
+    const apart = [];
+    for (const seed of [1, 2, 3, 4]) apart.push(...(await said([asked(seed)])).choices);
+    const group = await said([1, 2, 3, 4].map((seed) => asked(seed)));
+    expect(group.choices).toEqual(apart);
+    // Of each its last token, and the first that it samples.
+    expect(group.rows).toBe(question.length - 1 + 4 * 2);
+    expect(policy.usedCacheSlots).toBe(0);
+    const sessions = await said([1, 2, 3, 4].map((seed) => asked(seed, `s${seed}`)));
+    expect([sessions.choices, sessions.rows]).toEqual([apart, group.rows]);
+    // A turn later it is computed no more.
+    const next = { ...asked(1, 's1'), prompt: [...question, ...apart[0].token_ids, 20, 21] };
+    expect((await said([next])).rows).toBe(1 + 2 + 1);
+    await post('/flush_cache', {});
+    expect(policy.usedCacheSlots).toBe(0);
+  });
+
   it('lists its model, its version and its paths', async () => {
     const json = async (path: string) =>
       (await (await app.request(path)).json()) as { data: object[]; paths: object };

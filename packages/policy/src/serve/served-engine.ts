@@ -2,7 +2,9 @@
  * The policy behind the service: in-flight requests, conversations with their caches, pauses, and
  * new weights between requests.
  */
+import { createHash } from 'node:crypto';
 import { StateError } from '@saccade/core';
+import { imageKey } from '../engine/image-key.ts';
 import type { Policy, SampleRequest, SampleResult, Sampler } from '../policy.ts';
 
 /** The part of a policy that the service needs: sampling, and loading new weights. */
@@ -29,6 +31,14 @@ export class Aborted extends StateError {
   }
 }
 
+/** A prompt by what it says and shows. */
+function promptKey({ tokens, images }: Pick<SampleRequest, 'tokens' | 'images'>): string {
+  const hash = createHash('sha256');
+  hash.update(new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength));
+  for (const image of images) hash.update(` ${imageKey(image)}`);
+  return `prompt/${hash.digest('base64')}`;
+}
+
 /** Most conversations with a cache; the one idle for longest is dropped first. */
 const MOST_SESSIONS = 256;
 
@@ -39,6 +49,8 @@ export class ServedEngine {
   /** Idle sessions with a cache, the one idle for longest first. */
   readonly #sessions = new Set<string>();
   readonly #busy = new Set<string>();
+  /** Running requests by prompt: those of a group ask for the same one, which is computed once. */
+  readonly #prompts = new Map<string, number>();
   #count = 0;
   #isPaused = false;
   #updates: Promise<void> = Promise.resolve();
@@ -78,12 +90,19 @@ export class ServedEngine {
     const controller = new AbortController();
     this.#running.set(controller, id);
     const conversation = this.#open(session);
+    const key = promptKey(sampling);
+    this.#prompts.set(key, (this.#prompts.get(key) ?? 0) + 1);
     const weightVersion = this.#weightVersion;
     try {
-      const either = AbortSignal.any([signal, controller.signal]);
-      const result = await this.policy.sample({ ...sampling, conversation, signal: either });
+      const result = await this.policy.sample({
+        ...sampling,
+        conversation,
+        sharedPrefix: { key, length: sampling.tokens.length },
+        signal: AbortSignal.any([signal, controller.signal]),
+      });
       return { ...result, weightVersion };
     } finally {
+      this.#closePrompt(key);
       this.#close(conversation, session);
       this.#running.delete(controller);
       if (this.#running.size === 0) for (const done of this.#idle.splice(0)) done();
@@ -152,6 +171,17 @@ export class ServedEngine {
     if (this.#sessions.size <= MOST_SESSIONS || quietest === undefined) return;
     this.#sessions.delete(quietest);
     this.policy.release(quietest);
+  }
+
+  /** Nobody finds a prompt that no running request has; sessions that begin with it keep it. */
+  #closePrompt(key: string): void {
+    const others = (this.#prompts.get(key) ?? 0) - 1;
+    if (others > 0) {
+      this.#prompts.set(key, others);
+      return;
+    }
+    this.#prompts.delete(key);
+    this.policy.release(key);
   }
 
   async #untilIdle(): Promise<void> {
