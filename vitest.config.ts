@@ -106,9 +106,8 @@ const SHARED = [
     return `packages/${name}/src/**/${apart === undefined ? '*' : `!(${apart})`}.test.ts`;
   })
   .concat(
-    // Those of the command line that start no process.
-    'packages/cli/src/{check-command,damaged-runs,errors,explain-error,interruption}.test.ts',
-    'packages/cli/src/{forecast-memory,mistakes,plan,say,stored-run,synthesize,terminal-progress}.test.ts',
+    // All of the command line but those that count processes, or what they load.
+    'packages/cli/src/!(closed-pipe|loading).test.ts',
     'bench/src/**/*.test.ts',
     // All but that of the browser.
     'scripts/{[!b]*,browser-bundle}.test.ts',
@@ -147,6 +146,7 @@ export default defineConfig({
       },
     ],
     globalSetup: './scripts/test-folder.ts',
+    setupFiles: './scripts/same-bytes.ts',
     // Each project transforms all modules that it loads, for most of a minute: what one has, and what an
     // earlier run had, is read from here. A file that changed is another entry.
     experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/test-modules' },

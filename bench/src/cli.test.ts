@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 // Before the probe points this process at a software GPU: a run has to find it by itself.
 const environment = { ...process.env };
 const webgpu = await probeForTests();
+const isSweep = process.env.SACCADE_SWEEP !== undefined;
 const program = fileURLToPath(new URL('../bin/bench.js', import.meta.url));
 const compiled = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 const run = (...args: string[]) =>
@@ -88,7 +89,8 @@ describe('the command line', () => {
     expect(hasHalves).not.toBe(stderr.includes('no f16: the adapter has no shader-f16'));
   });
 
-  it('measures what a learner elsewhere is sent: the same in fewer bytes than as JSON', () => {
+  it('measures what a learner elsewhere is sent: the same in fewer bytes than as JSON', (context) => {
+    if (!isSweep) return context.skip('it takes most of a minute; `npm run sweep` runs it');
     const json = join(folder, 'client.json');
     const sizes = { trajectories: 4, group: 2, tokens: 300, 'prompt-tokens': 100, images: 2 };
     const small = { ...sizes, 'image-tokens': 20, 'image-bytes': 5000, rounds: 2 };

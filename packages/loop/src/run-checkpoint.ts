@@ -14,19 +14,21 @@ export async function saveRun(
   run: Run,
   options: { readonly pinned?: boolean } = {},
 ): Promise<void> {
+  const { policy } = run.parts;
   const save = () =>
     saveCheckpoint(run.directory, totalSteps(run.state), {
       log: run.log,
       keep: run.config.checkpoint.keep,
       pinned: options.pinned ?? false,
       fill: async (directory) => {
-        await run.parts.policy.save(join(directory, 'policy'), { optimizer: true });
+        await policy.save(join(directory, 'policy'), { optimizer: true });
         // Rollouts go on meanwhile and take tasks: the schedule and the state are of one moment.
         const schedule = run.saveSchedule?.(directory);
         const { state } = run;
         await schedule;
         return state;
       },
+      release: async (directory) => await policy.forget?.(join(directory, 'policy')),
     });
   const position = await stage('checkpoint', save, { rest: 'files/checkpoint' });
   run.state = { ...run.state, ...position };

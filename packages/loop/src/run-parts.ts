@@ -27,7 +27,7 @@ export interface RunSections {
 }
 
 /** The policy that a loop trains: any policy that can begin a stage with fresh moments. */
-export type StagePolicy = Policy & Pick<TrainedPolicy, 'resetOptimizer'>;
+export type StagePolicy = Policy & Pick<TrainedPolicy, 'resetOptimizer' | 'forget'>;
 
 /**
  * Everything a run trains with, opened and ready. The loops know these interfaces only, so any

@@ -57,6 +57,13 @@ export interface TrainedPolicy extends Policy {
   /** Forgets the optimizer's state, as at the start of another training stage. */
   resetOptimizer(): void | Promise<void>;
   /**
+   * Gives back what `save` keeps elsewhere for a directory that is about to be removed; nothing where it
+   * is needed all the same. Absent where the directory holds all.
+   *
+   * @throws if a worker cannot be asked now
+   */
+  forget?(directory: string): Promise<void>;
+  /**
    * The policy that a directory means, held fixed.
    *
    * @throws ConfigError if its tokens are not this policy's; DataError if it is damaged

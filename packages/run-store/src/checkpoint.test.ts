@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataError, type RunEvent, SaccadeError } from '@saccade/core';
@@ -11,7 +19,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true }));
 
-const write = (step: number, options: { pinned?: boolean; keep?: number } = {}) =>
+type Options = Partial<Parameters<typeof writeCheckpoint>[3]>;
+
+const write = (step: number, options: Options = {}) =>
   writeCheckpoint(
     parent,
     step,
@@ -61,6 +71,47 @@ describe('checkpoints', () => {
       ],
     ]);
     expect(names()).toEqual(['step-000001', 'step-000003', 'step-000004']);
+  });
+
+  it('gives back what a removed one has elsewhere, and tries again what it could not', async () => {
+    const held = new Set<string>();
+    let isAway = false;
+    const keeping = (step: number, elsewhere: string, fails = false) =>
+      writeCheckpoint(
+        parent,
+        step,
+        async (directory) => {
+          writeFileSync(join(directory, 'elsewhere'), elsewhere);
+          held.add(elsewhere);
+          if (fails) throw new Error('killed');
+        },
+        {
+          keep: 1,
+          release: async (directory) => {
+            if (isAway) throw new Error('nobody answers');
+            held.delete(readFileSync(join(directory, 'elsewhere'), 'utf8'));
+          },
+        },
+      );
+    await keeping(1, 'one');
+    await keeping(2, 'two');
+    expect([...held]).toEqual(['two']);
+    // One of the same step in its place; one that was not finished, by this process and by another.
+    await keeping(2, 'two again');
+    await expect(keeping(3, 'half', true)).rejects.toThrow(/could not be written/);
+    expect([...held]).toEqual(['two again']);
+    cpSync(join(parent, 'step-000002'), join(parent, '.writing-step-000003'), { recursive: true });
+    writeFileSync(join(parent, '.writing-step-000003', 'elsewhere'), 'of another');
+    held.add('of another');
+    isAway = true;
+    await keeping(3, 'three');
+    await keeping(4, 'four');
+    expect([...held]).toEqual(['two again', 'of another', 'three', 'four']);
+    expect(latest()).toEqual({ step: 4, warnings: [] });
+    isAway = false;
+    await keeping(5, 'five');
+    expect([...held]).toEqual(['five']);
+    expect(names()).toEqual(['step-000005']);
   });
 
   it('passes over a damaged one and names the file', async () => {

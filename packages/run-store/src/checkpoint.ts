@@ -44,6 +44,11 @@ export interface WriteCheckpointOptions extends FileSystemOption {
   readonly pinned?: boolean;
   /** Called when the checkpoint is on the disk, before old ones are removed. */
   readonly beforeRemoval?: (kept: readonly number[]) => void;
+  /**
+   * Gives back what a checkpoint has elsewhere, before its directory is removed. One that it throws for
+   * is tried again with the next checkpoint.
+   */
+  readonly release?: (directory: string) => Promise<void>;
 }
 
 /** The folder of a run's checkpoints: `<run>/checkpoints`. */
@@ -68,26 +73,24 @@ export async function writeCheckpoint(
   fill: (directory: string) => Promise<void>,
   options: WriteCheckpointOptions,
 ): Promise<Checkpoint> {
-  const { keep, pinned = false, fileSystem = nodeFileSystem, beforeRemoval } = options;
+  const { keep, pinned = false, fileSystem = nodeFileSystem, beforeRemoval, release } = options;
   const directory = checkpointDirectory(parent, step);
   const temporary = join(parent, `${WRITING}${basename(directory)}`);
+  const drop = (name: string) => discard(fileSystem, parent, name, release);
   try {
     makeDirectories(fileSystem, parent);
-    recoverCheckpoints(fileSystem, parent);
-    removeTree(fileSystem, temporary);
+    for (const name of recoverCheckpoints(fileSystem, parent)) await drop(name);
+    await drop(basename(temporary));
     fileSystem.makeDirectory(temporary);
     await fill(temporary);
     const files = flushTree(fileSystem, temporary);
     const manifest = formatSealed('checkpoint', { step, pinned, files });
     writeAndFlush(fileSystem, join(temporary, MANIFEST), manifest);
     flush(fileSystem, temporary);
-    putInPlace(fileSystem, parent, temporary, directory);
+    const replaced = putInPlace(fileSystem, parent, temporary, directory);
+    if (replaced !== undefined) await drop(replaced);
   } catch (error) {
-    try {
-      removeTree(fileSystem, temporary);
-    } catch {
-      // The next checkpoint of this step removes it.
-    }
+    await drop(basename(temporary));
     const { problem } = damageOf(directory, error);
     const known = intact(fileSystem, parent).at(-1);
     const remedy =
@@ -105,22 +108,37 @@ export async function writeCheckpoint(
   }
   const { kept, removed } = retention(fileSystem, parent, keep, step);
   beforeRemoval?.(kept);
-  for (const name of removed) discard(fileSystem, parent, name);
+  for (const name of removed) await drop(name);
   return { directory, step, pinned, isChecked: true };
 }
 
 /** Removes a directory that is not needed; what cannot be removed is tried again next time. */
-function discard(fileSystem: FileSystem, parent: string, name: string): void {
-  const doomed = name.startsWith('.') ? name : `${REMOVED}${name}`;
+async function discard(
+  fileSystem: FileSystem,
+  parent: string,
+  name: string,
+  release: WriteCheckpointOptions['release'],
+): Promise<void> {
   try {
-    if (doomed !== name) {
-      removeTree(fileSystem, join(parent, doomed));
+    if (fileSystem.status(join(parent, name)) === undefined) return;
+    let doomed = name;
+    if (!name.startsWith(REMOVED)) {
+      doomed = freeName(fileSystem, parent, `${REMOVED}${name.replace(/^\.\w+-/, '')}`);
       fileSystem.rename(join(parent, name), join(parent, doomed));
       flush(fileSystem, parent);
     }
+    await release?.(join(parent, doomed));
     removeTree(fileSystem, join(parent, doomed));
   } catch {
     // The new checkpoint is on the disk; that an old one is too does no harm.
+  }
+}
+
+/** The name, or with a number where one by it could not be removed yet. */
+function freeName(fileSystem: FileSystem, parent: string, name: string): string {
+  for (let number = 1; ; number++) {
+    const free = number === 1 ? name : `${name}-${number}`;
+    if (fileSystem.status(join(parent, free)) === undefined) return free;
   }
 }
 
@@ -135,13 +153,13 @@ function flushTree(fileSystem: FileSystem, directory: string): readonly Manifest
   });
 }
 
-/** Moves the old one aside, and removes it when the new one is durably in place. */
+/** Moves an old one aside, and gives its name there when the new one is durably in place. */
 function putInPlace(
   fileSystem: FileSystem,
   parent: string,
   temporary: string,
   directory: string,
-): void {
+): string | undefined {
   const aside = join(parent, `${REPLACED}${basename(directory)}`);
   const isReplaced = fileSystem.status(directory) !== undefined;
   if (isReplaced) fileSystem.rename(directory, aside);
@@ -152,20 +170,25 @@ function putInPlace(
     throw error;
   }
   flush(fileSystem, parent);
-  if (isReplaced) discard(fileSystem, parent, basename(aside));
+  return isReplaced ? basename(aside) : undefined;
 }
 
-/** Puts back what stepped aside where a crash came before its successor was in place. */
-function recoverCheckpoints(fileSystem: FileSystem, parent: string): void {
+/**
+ * Puts back what stepped aside where a crash came before its successor was in place; gives the names of
+ * what is needed no more.
+ */
+function recoverCheckpoints(fileSystem: FileSystem, parent: string): readonly string[] {
+  const outlived: string[] = [];
   for (const name of fileSystem.readDirectory(parent)) {
     if (!name.startsWith(REPLACED)) continue;
     const own = join(parent, name.slice(REPLACED.length));
-    if (isIntact(fileSystem, own)) removeTree(fileSystem, join(parent, name));
+    if (isIntact(fileSystem, own)) outlived.push(name);
     else if (fileSystem.status(own) === undefined) {
       fileSystem.rename(join(parent, name), own);
       flush(fileSystem, parent);
     }
   }
+  return outlived;
 }
 
 function stepOf(name: string): number | undefined {

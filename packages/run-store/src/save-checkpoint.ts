@@ -17,6 +17,8 @@ export interface SaveOptions extends FileSystemOption {
    * run stands at that moment: one that rolls out while it saves goes on.
    */
   readonly fill: (directory: string) => Promise<RunState>;
+  /** Gives back what a checkpoint has elsewhere, before its directory is removed. */
+  readonly release?: (directory: string) => Promise<void>;
 }
 
 /** The end of the metrics in a checkpoint. */
@@ -34,7 +36,7 @@ export type LogPosition = Pick<RunState, 'metricsBytes' | 'metricsLink'>;
 export async function saveCheckpoint(
   directory: string,
   step: number,
-  { log, keep, pinned, fill, fileSystem = nodeFileSystem }: SaveOptions,
+  { log, keep, pinned, fill, fileSystem = nodeFileSystem, release }: SaveOptions,
 ): Promise<LogPosition> {
   const { sizeBytes, link } = log.flush();
   const position = { metricsBytes: sizeBytes, metricsLink: link };
@@ -49,6 +51,7 @@ export async function saveCheckpoint(
       keep,
       pinned,
       fileSystem,
+      ...(release && { release }),
       beforeRemoval: (checkpoints) =>
         updateManifest(fileSystem, directory, (before) => ({
           ...before,

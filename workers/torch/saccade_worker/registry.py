@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import threading
 import time
 import uuid
@@ -20,6 +21,8 @@ from .settings import Settings
 # A controller that was silent for so long has left its model: one that lives says so every ten
 # seconds, and one that comes back all the same loads its last checkpoint.
 SILENT_SECONDS = 60
+# What checkpoints are for: training, or sampling alone.
+KINDS = ("weights", "sampler_weights")
 NAME = re.compile(r"^[A-Za-z0-9._-]{1,128}$")
 
 
@@ -38,6 +41,8 @@ class Model:
     # Forwards that a backward may name, rows and bytes of each, in order.
     forwards: OrderedDict[str, tuple[int, int]] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    # Where weights lie that engines loaded last.
+    published: str | None = None
 
 
 @dataclass(frozen=True)
@@ -144,6 +149,10 @@ class Registry:
     def directory(self, model_id: str, kind: str, name: str) -> str:
         return os.path.join(self._settings.checkpoints, model_id, kind, name)
 
+    def publish_directory(self, model_id: str) -> str:
+        """Where weights for engines are written, if a request names no directory."""
+        return os.path.join(self._settings.checkpoints, model_id, "published")
+
     def resolve(self, path: str, model_id: str | None) -> str:
         """The directory of a checkpoint. @raises UserError if it is none of this worker's"""
         match = re.match(r"^tinker://([^/]+)/(weights|sampler_weights)/([^/]+)$", path)
@@ -160,6 +169,19 @@ class Registry:
                 f"path: expected a checkpoint below --checkpoints, got {path}.", field="path"
             )
         return directory
+
+    def delete(self, model_id: str, kind: str, name: str) -> str:
+        """Removes a checkpoint; its path. @raises NotFound if there is none"""
+        path = f"tinker://{model_id}/{kind}/{name}"
+        directory = self.directory(model_id, kind, name)
+        is_named = all(NAME.match(one) and one.strip(".") for one in (model_id, name))
+        if kind not in KINDS or not is_named or not os.path.isdir(directory):
+            raise NotFound(f"There is no checkpoint {path} here.", field="path")
+        # Half of a checkpoint would be a damaged one: what is left of it has another name.
+        doomed = f"{directory}.deleted-{uuid.uuid4().hex[:8]}"
+        os.rename(directory, doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
+        return path
 
     def sampler_for(self, model_path: str | None, base_model: str | None) -> Sampler:
         if model_path is not None:

@@ -125,6 +125,12 @@ def make_app(service: Service, settings: Settings) -> Starlette:
         await run_in_threadpool(service.blobs.put, sha256, kind, raw)
         return {"sha256": sha256}
 
+    async def delete_checkpoint(request: Request) -> Any:
+        given = request.path_params
+        return await run_in_threadpool(
+            service.delete_checkpoint, given["model"], given["kind"], given["name"]
+        )
+
     async def unknown(request: Request) -> Any:
         raise NotFound(f"{request.method} {request.url.path} is no route of this server.")
 
@@ -146,6 +152,11 @@ def make_app(service: Service, settings: Settings) -> Starlette:
         ),
         *(Route(f"/api/v1/{name}", guarded(submit(name)), methods=["POST"]) for name in SUBMITS),
         Route("/api/v1/blobs/{sha256}", guarded(put_blob), methods=["PUT"]),
+        Route(
+            "/api/v1/training_runs/{model}/checkpoints/{kind}/{name}",
+            guarded(delete_checkpoint),
+            methods=["DELETE"],
+        ),
         Route("/{path:path}", guarded(unknown), methods=["GET", "POST", "PUT", "DELETE", "PATCH"]),
     ]
     return Starlette(routes=routes)

@@ -145,6 +145,12 @@ class Service:
     def missing_blobs(self, body: dict[str, Any]) -> dict[str, Any]:
         return {"missing": self.blobs.missing(bodies.read(bodies.Missing, body).sha256)}
 
+    def delete_checkpoint(self, model_id: str, kind: str, name: str) -> dict[str, Any]:
+        return {
+            "type": "delete_checkpoint",
+            "path": self.registry.delete(model_id, kind, name),
+        }
+
     # Requests with a future.
 
     def create_model(self, body: dict[str, Any], digest: str) -> str:

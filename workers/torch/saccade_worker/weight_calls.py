@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import uuid
 from typing import Any
 
@@ -111,7 +112,7 @@ def publish(context: Context, model: Model, given: bodies.Publish) -> Prepared:
     """Weights to engines."""
     target = given.target
     check_target(target.kind, model.recipe.lora is not None, context.settings.uses_cuda)
-    directory = target.directory or os.path.join(context.settings.checkpoints, "published")
+    directory = target.directory or context.registry.publish_directory(model.model_id)
 
     def act(future: Future) -> Any:
         expect_version(given.version, model.version)
@@ -133,6 +134,10 @@ def publish(context: Context, model: Model, given: bodies.Publish) -> Prepared:
             },
         )
         served = publish_to(target.kind, target.urls, Published(into, given.version))
+        # Every engine has these: whole weights of each step would fill a disk.
+        if model.published not in (None, into):
+            shutil.rmtree(model.published, ignore_errors=True)
+        model.published = into
         return {"type": "publish", **sums, "served": served, "directory": into}
 
     return Prepared(act)

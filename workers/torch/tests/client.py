@@ -79,6 +79,9 @@ class Client:
         self.send("PUT", f"blobs/{sha256}", raw, kind)
         return sha256
 
+    def delete(self, path: str) -> Any:
+        return self.send("DELETE", path, None, "application/json")
+
     def result(self, request_id: str, seconds: float = 120) -> Any:
         """The result of a future. @raises RefusalError with status 0 if it failed"""
         end = time.monotonic() + seconds

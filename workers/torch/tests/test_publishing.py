@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, ClassVar
@@ -69,6 +70,13 @@ def test_an_engine_says_which_version_it_serves(served, engine, kind):
     made = client.order("publish", {"target": target, "version": 1})
     assert made["served"] == [{"url": engine, "version": "1"}]
     assert made["checksum"] == client.order("checksum")["checksum"]
+    client.order("publish", {"target": target, "version": 1})
+    client.order("forward_backward", {"forward_backward_input": {"data": [datum([1] * 4)]}})
+    client.order("optim_step", STEP)
+    client.order("publish", {"target": target, "version": 2})
+    # What engines have loaded in place of it takes no room.
+    published = os.path.join(served.checkpoints, client.model_id, "published")
+    assert os.listdir(published) == ["version-00000002"]
     paths = [path for path, _ in Engine.calls]
     if kind == "disk":
         assert paths[0] == "/pause?mode=wait"

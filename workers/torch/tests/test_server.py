@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import time
 from typing import Any
@@ -187,6 +188,20 @@ def test_requests_run_in_order_however_they_wait(client):
         ids.append(client.submit("optim_step", STEP))
     versions = [client.result(one)["version"] for one in ids]
     assert versions == [0, 1, 1, 2, 2, 3]
+
+
+def test_a_deleted_checkpoint_is_gone_and_no_other(client, served):
+    kept, gone = (client.order("save_weights", {"path": name})["path"] for name in ("a", "b"))
+    model, kind, name = gone.removeprefix("tinker://").split("/")
+    path = f"training_runs/{model}/checkpoints/{kind}/{name}"
+    assert client.delete(path) == {"type": "delete_checkpoint", "path": gone}
+    refused(lambda: client.order("load_weights", {"path": gone}), 0)
+    assert client.order("load_weights", {"path": kept})["version"] == 0
+    for one in (path, f"training_runs/{model}/checkpoints/weights/..", f"training_runs/{model}"):
+        refused(lambda one=one: client.delete(one), 404)
+    for one in ("..", "%2e%2e", "a%2fb", model):
+        refused(lambda one=one: client.delete(f"training_runs/{one}/checkpoints/published/a"), 404)
+    assert os.listdir(os.path.join(served.checkpoints, model, kind)) == ["a"]
 
 
 def test_a_checkpoint_stays_below_its_directory(client):

@@ -48,6 +48,8 @@ export interface Played extends Outcome {
   readonly crashes: number;
   /** Processes that were left. */
   readonly left: readonly number[];
+  /** Weights on the learner's disk that no checkpoint names. */
+  readonly unnamed: readonly string[];
 }
 
 /** Where plans are played. */
@@ -131,7 +133,9 @@ export async function play(
     const seen = countsOf((link) => scene.count(link));
     const outcome = outcomeOf(scene.run);
     const { crashes } = scene;
-    return { ...outcome, faults, counts: seen, starts, errors, crashes, left: await scene.close() };
+    const unnamed = unnamedSaves(scene);
+    const told = { faults, counts: seen, starts, errors, crashes, unnamed };
+    return { ...outcome, ...told, left: await scene.close() };
   } finally {
     late.abort();
     await scene.close();
@@ -178,7 +182,7 @@ function firstWords(scene: Scene, base: string, steps: number): readonly string[
     'algorithm.entropyCoefficient=0.01',
     'rollout.maxTurnTokens=24',
     'checkpoint.everySftUpdates=1',
-    'checkpoint.keep=9',
+    'checkpoint.keep=2',
   ];
   return ['train', 'smoke', '--out', scene.run, ...set.flatMap((one) => ['--set', one])];
 }
@@ -197,9 +201,29 @@ function outcomeOf(run: string): Outcome {
   return { rows, sha256, version };
 }
 
+function unnamedSaves(scene: Scene): readonly string[] {
+  const kept = join(scene.run, 'checkpoints');
+  const named = readdirSync(kept).map((name) => {
+    const record = join(kept, name, 'policy', 'remote-learner.json');
+    return JSON.parse(readFileSync(record, 'utf8')).uri as string;
+  });
+  return readdirSync(scene.checkpoints).flatMap((model) => {
+    const weights = join(scene.checkpoints, model, 'weights');
+    return (existsSync(weights) ? readdirSync(weights) : [])
+      .filter((name) => !HALF.test(name))
+      .map((name) => `tinker://${model}/weights/${name}`)
+      .filter((uri) => !named.includes(uri));
+  });
+}
+
+/** What a server that was killed was writing or removing. */
+const HALF = /\.(partial|old|replaced|deleted)/;
+/** A controller that is killed leaves its saves for a loss, and that of a checkpoint it did not finish. */
+const SAVES_OF_KILLED = 4;
+
 /** What is wrong with how a plan went, beside an undisturbed one; nothing if it is undefined. */
 export function problemOf(plan: FaultPlan, played: Played, whole: Outcome): string | undefined {
-  const { rows, sha256, version, errors, crashes, left } = played;
+  const { rows, sha256, version, errors, crashes, left, unnamed } = played;
   if (version !== whole.version) {
     return `${version} optimizer steps were applied, and ${whole.version} were to be.`;
   }
@@ -213,6 +237,9 @@ export function problemOf(plan: FaultPlan, played: Played, whole: Outcome): stri
   const wrong = errors.find((error) => !isAllowed(plan, error));
   if (wrong !== undefined) return `The run ended with an error: ${wrong}`;
   if (crashes > 0) return `${crashes} servers ended by themselves.`;
+  if (unnamed.length > SAVES_OF_KILLED * (played.starts - 1)) {
+    return `The learner keeps what no checkpoint names: ${unnamed.join(', ')}.`;
+  }
   if (left.length > 0) return `Processes are left: ${left.join(', ')}.`;
   return undefined;
 }

@@ -206,11 +206,17 @@ export class TinkerClient {
    * Deletes weights that were saved and are needed no more. Where a server cannot, they stay.
    *
    * @param path as `save_weights` gave it: `tinker://MODEL/weights/NAME`
+   * @throws HttpError if the server cannot be reached; TinkerError if it fails
    */
   async deleteCheckpoint(path: string): Promise<void> {
     const [, model, name] = /^tinker:\/\/([^/]+)\/(.+)$/.exec(path) ?? [];
     if (model === undefined || name === undefined) return;
-    await this.transport.delete(`/training_runs/${model}/checkpoints/${name}`).catch(() => {});
+    try {
+      await this.transport.delete(`/training_runs/${model}/checkpoints/${name}`);
+    } catch (error) {
+      // It is not there any more, or the server has no such call.
+      if (!(error instanceof TinkerError && error.category === 'user')) throw error;
+    }
   }
 
   /** Sends a request that is answered at once, or by a future. */

@@ -68,7 +68,7 @@ export interface StepAnswer {
 }
 
 /** Where a server saved weights. */
-interface SavedWeights {
+export interface SavedWeights {
   readonly path: string;
   readonly sha256?: string;
   readonly version?: number;

@@ -4,6 +4,7 @@ import type { LocalPolicy, TrainedPolicy } from '@saccade/policy';
 import type { LoraRequest, ModelRequest, TinkerClient } from '../client/tinker-client.ts';
 import type { TinkerModel } from '../client/tinker-model.ts';
 import type { Channel } from '../measure/probe.ts';
+import { TinkerError } from '../wire/tinker-error.ts';
 
 /** What a check works with. */
 export interface ConformanceContext {
@@ -89,4 +90,15 @@ export function largestDifference(one: ArrayLike<number>, other: ArrayLike<numbe
     if (!(difference <= most)) most = difference;
   }
   return most;
+}
+
+/** @throws ConformanceError if the server takes it; its error where that is no refusal */
+export async function expectRefused(what: string, run: () => Promise<unknown>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (error instanceof TinkerError && error.category === 'user') return;
+    throw error;
+  }
+  throw new ConformanceError(`The server took ${what}, and had to refuse it.`);
 }

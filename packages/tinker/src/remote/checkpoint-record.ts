@@ -51,3 +51,12 @@ export async function readRecord(directory: string): Promise<CheckpointRecord> {
     throw new DataError(message, { cause });
   }
 }
+
+/** The server's name of the weights of a directory; undefined where no record tells one. */
+export async function recordedUri(directory: string): Promise<string | undefined> {
+  try {
+    return (await readRecord(directory)).uri;
+  } catch {
+    return undefined;
+  }
+}

@@ -4,20 +4,19 @@ import { EngineError } from '@saccade/policy/remote';
 import { TinkerError } from '../wire/tinker-error.ts';
 
 /**
- * What a save gives; undefined if the learner's disk does not take it. A run can go on without: there is
- * more to repeat after a loss, until another save succeeds.
+ * Saves, unless the learner's disk does not take it. A run can go on without: there is more to repeat
+ * after a loss, until another save succeeds.
  */
-export async function unlessFull<Saved>(
+export async function unlessFull(
   onEvent: EventSink | undefined,
-  save: () => Promise<Saved>,
-): Promise<Saved | undefined> {
+  save: () => Promise<void>,
+): Promise<void> {
   try {
-    return await save();
+    await save();
   } catch (error) {
     if (!(error instanceof TinkerError) || error.fault !== 'disk') throw error;
     const message = `${error.message} Until then a loss of the learner costs more steps.`;
     onEvent?.({ kind: 'warning', message });
-    return undefined;
   }
 }
 

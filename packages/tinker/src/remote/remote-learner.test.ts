@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adamw, sgd } from '@saccade/optim';
@@ -150,6 +150,31 @@ describe('a learner elsewhere', () => {
     for (const one of [whole, second]) await one.dispose();
   });
 
+  it('keeps on the server what checkpoints name, and no more', async () => {
+    const remote = await connect({ recoverySteps: 1 });
+    const weights = join(server.directory, remote.model.id, 'weights');
+    const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+    await remote.save(first, { optimizer: true });
+    await train(remote, { steps: 3 });
+    // Two for a loss, beside the checkpoint's.
+    expect(readdirSync(weights)).toHaveLength(3);
+    await remote.save(second, { optimizer: true });
+    await remote.forget(first);
+    await expect(remote.load(first)).rejects.toThrow(/no weights tinker:/);
+    // A learner that is lost now begins there.
+    await remote.forget(second);
+    await train(remote, { steps: 1 });
+    await server.restart();
+    await train(remote, { steps: 1 });
+    expect(remote.losses).toBe(1);
+    for (const directory of [first, folder]) await remote.forget(directory);
+    await remote.load(second, { optimizer: true });
+    await train(remote, { steps: 2 });
+    await remote.dispose();
+    expect(readdirSync(weights)).toHaveLength(1);
+    expect(readdirSync(join(server.directory, remote.model.id, 'weights'))).toEqual([]);
+  });
+
   it('scores by its first weights, and by saved ones, while it trains', async () => {
     const [remote, local] = [await connect(), newLocal()];
     const openWhole = () => Promise.reject(new Error('the reference is not here'));
@@ -276,10 +301,12 @@ describe('a plain server', () => {
       await remote.optimizerStep({ learningRate: 1e-3 });
     }
     expect(names.size).toBe(3);
-    const deleted = asked.filter((one) => one.startsWith('DELETE'));
-    expect(deleted).toHaveLength(2);
-    expect(deleted[0]).toMatch(/training_runs\/.+\/checkpoints\/weights\/.+-recovery-0$/);
+    const deleted = () => asked.filter((one) => one.startsWith('DELETE'));
+    // Of two it is not known yet that nobody begins there.
+    expect(deleted()).toHaveLength(1);
+    expect(deleted()[0]).toMatch(/training_runs\/.+\/checkpoints\/weights\/.+-recovery-0$/);
     await remote.dispose();
+    expect(deleted()).toHaveLength(3);
     foreign.dispose();
   });
 

@@ -2,7 +2,6 @@
  * A policy whose weights train on other machines, behind any server of the Tinker protocol. Losses
  * run here: log-probs come, their gradients go.
  */
-import { randomUUID } from 'node:crypto';
 import { ConfigError, DataError, StateError } from '@saccade/core';
 import {
   type EngineSettings,
@@ -25,16 +24,17 @@ import {
 import type { Capabilities } from '../client/tinker-client.ts';
 import type { TinkerModel } from '../client/tinker-model.ts';
 import { TinkerError } from '../wire/tinker-error.ts';
-import { hasRecord, readRecord, writeRecord } from './checkpoint-record.ts';
+import { hasRecord, readRecord, recordedUri, writeRecord } from './checkpoint-record.ts';
 import { forestRequest } from './forest-request.ts';
 import { GradientLine } from './gradient-line.ts';
 import { type LinearPath, plainPath } from './gradient-path.ts';
-import { engineError, unlessFull } from './learner-faults.ts';
+import { engineError } from './learner-faults.ts';
 import { type LearnerLink, type LinkOptions, openLink } from './learner-link.ts';
 import { wireStep } from './optimizer-fields.ts';
 import { gathered, pathData, spread } from './path-data.ts';
 import { estimated, expectPlainTemperature, unfit } from './plain-limits.ts';
 import { RemoteSampler } from './remote-sampler.ts';
+import { ServerSaves } from './server-saves.ts';
 
 /** The learner, the model that trains there, and its tokens. */
 export interface RemoteLearnerOptions extends LinkOptions {
@@ -68,14 +68,8 @@ export class RemoteLearner implements TrainedPolicy {
   readonly #options: RemoteLearnerOptions;
   readonly #sampler: RemoteSampler;
   readonly #gradients: GradientLine;
-  /** Names of what is saved here are this learner's own. */
-  readonly #run: string = randomUUID().slice(0, 8);
+  readonly #saves: ServerSaves;
   #version = 0;
-  #saves = 0;
-  /** Saves for a loss alone that are done. */
-  #recoveries = 0;
-  /** Where everything was saved last for a loss alone. */
-  #recovery: string | undefined;
   #hasMoments = false;
   #isDisposed = false;
 
@@ -85,6 +79,7 @@ export class RemoteLearner implements TrainedPolicy {
     this.processor = options.processor;
     this.#gradients = new GradientLine(link, options.path ?? plainPath);
     this.#sampler = new RemoteSampler(options.processor);
+    this.#saves = new ServerSaves(link, options.onEvent);
   }
 
   get version(): number {
@@ -169,7 +164,7 @@ export class RemoteLearner implements TrainedPolicy {
     this.#hasMoments = true;
     this.#sampler.forget();
     const { recoverySteps = 16 } = this.#options;
-    if (this.#link.journal.steps >= recoverySteps) await this.#saveToRecover();
+    if (this.#link.journal.steps >= recoverySteps) await this.#saves.saveToRecover();
     return { gradNorm: answer.gradNorm ?? Number.NaN, isSkipped: answer.isSkipped };
   }
 
@@ -180,8 +175,7 @@ export class RemoteLearner implements TrainedPolicy {
       this.#link.journal.add((model) => model.resetOptimizer());
     } else {
       // Without a word for it, another model begins with the same weights.
-      const { path } = await this.#saveOnServer(false);
-      this.#link.journal.restart({ uri: path, hasOptimizer: false });
+      await this.#saves.saveToBegin(false);
       await this.#link.replace();
     }
     this.#hasMoments = false;
@@ -200,7 +194,7 @@ export class RemoteLearner implements TrainedPolicy {
       );
     }
     const hasOptimizer = options.optimizer === true;
-    const { path, sha256 } = await this.#saveOnServer(hasOptimizer);
+    const { path, sha256 } = await this.#saves.save(this.#version, hasOptimizer);
     const { baseModel, lora } = this.#options.request;
     await writeRecord(directory, {
       format: 1,
@@ -212,7 +206,12 @@ export class RemoteLearner implements TrainedPolicy {
       ...(lora && { lora: { ...lora } }),
       server: this.#link.client.transport.url,
     });
-    if (hasOptimizer) this.#link.journal.restart({ uri: path, hasOptimizer });
+    if (hasOptimizer) await this.#saves.beginAt({ uri: path, hasOptimizer });
+  }
+
+  async forget(directory: string): Promise<void> {
+    const uri = await recordedUri(directory);
+    if (uri !== undefined) await this.#saves.delete(uri);
   }
 
   /** @throws DataError if the server has other weights by that name, or the record is of another model */
@@ -243,13 +242,13 @@ export class RemoteLearner implements TrainedPolicy {
           `${record.version}. Restore it there.`,
       );
     }
-    this.#link.journal.restart({ uri: record.uri, hasOptimizer });
+    await this.#saves.beginAt({ uri: record.uri, hasOptimizer });
     // As a policy of this machine, which keeps its own count without the optimizer's.
     if (hasOptimizer) this.#version = record.version;
     this.#hasMoments = hasOptimizer;
     this.#sampler.forget();
     // A new learner would count from 0, and this one does not.
-    if (!hasOptimizer && this.#version !== 0) await this.#saveToRecover();
+    if (!hasOptimizer && this.#version !== 0) await this.#saves.saveToRecover();
   }
 
   async openReference(directory: string, options: ReferenceOptions): Promise<FixedPolicy> {
@@ -300,6 +299,7 @@ export class RemoteLearner implements TrainedPolicy {
   async dispose(): Promise<void> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
+    await this.#saves.dispose();
     await this.#link.dispose();
     await this.#options.onDispose?.();
   }
@@ -373,28 +373,5 @@ export class RemoteLearner implements TrainedPolicy {
     const ones = spread(rows, () => 1);
     const data = rows.data.map((one, at) => ({ ...one, weights: ones[at] as Float32Array }));
     return await model.forward(data);
-  }
-
-  async #saveOnServer(optimizer: boolean) {
-    const name = `${this.#run}-${this.#saves++}-v${this.#version}`;
-    return await this.#link.run((model) => model.saveWeights(name, { optimizer }));
-  }
-
-  /** Saves everything, so that what was saved before is needed no more. */
-  async #saveToRecover(): Promise<void> {
-    const { client } = this.#link;
-    // Ours overwrite, so two names do: never the one that a loss would need. Others refuse a taken name.
-    const number = client.isOurs ? this.#recoveries % 2 : this.#saves++;
-    const name = `${this.#run}-recovery-${number}`;
-    const path = await unlessFull(this.#options.onEvent, async () => {
-      const saved = await this.#link.run((model) => model.saveWeights(name, { optimizer: true }));
-      return saved.path;
-    });
-    if (path === undefined) return;
-    this.#recoveries++;
-    const before = this.#recovery;
-    this.#recovery = path;
-    this.#link.journal.restart({ uri: path, hasOptimizer: true });
-    if (before !== undefined && !client.isOurs) await client.deleteCheckpoint(before);
   }
 }

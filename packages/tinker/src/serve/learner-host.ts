@@ -61,9 +61,9 @@ export class LearnerHost {
   readonly futures: FutureStore;
   readonly blobs: BlobStore;
   readonly samplers: Samplers;
+  readonly saved: SavedPaths;
   readonly maxTokens: number;
   readonly #options: LearnerHostOptions;
-  readonly #saved: SavedPaths;
   /** Time of each session's last sign of life. */
   readonly #sessions = new Map<string, number>();
   readonly #models = new Map<string, HeldModel>();
@@ -81,7 +81,7 @@ export class LearnerHost {
     this.futures = new FutureStore({ keepSeconds, maxKept }, onFault);
     this.blobs = new BlobStore(maxBlobBytes);
     this.samplers = new Samplers(this.blobs);
-    this.#saved = new SavedPaths(options.directory);
+    this.saved = new SavedPaths(options.directory);
     this.maxTokens = maxTokens;
     const { sessionSeconds = 3600 } = options;
     this.#sweeper = setInterval(() => this.#sweep(sessionSeconds), 250 * sessionSeconds);
@@ -200,12 +200,12 @@ export class LearnerHost {
     if (model_path != null) {
       const [, modelId = ''] = /^tinker:\/\/([^/]+)\//.exec(model_path) ?? [];
       const held = this.#models.get(modelId);
-      const version = held && this.#saved.versionOf(model_path);
+      const version = held && this.saved.versionOf(model_path);
       if (held !== undefined && version === held.model.version) {
         const { policy } = held.model.learner;
         return this.samplers.add({ policy, bounds: held.model.bounds, version });
       }
-      this.#saved.directoryOf(model_path);
+      this.saved.directoryOf(model_path);
     }
     const own = await this.#ownModel(model_path ?? base_model ?? this.#firstName(), model_path);
     return this.samplers.add({ policy: own.learner.policy, bounds: own.bounds });
@@ -238,7 +238,7 @@ export class LearnerHost {
     const learner = await this.#options.models.open(spec);
     return new ServedModel(id, spec.baseModel, learner, {
       blobs: this.blobs,
-      saved: this.#saved,
+      saved: this.saved,
       bounds: { maxTokens: this.maxTokens },
       exposesGradients: this.#options.exposesGradients ?? false,
     });
@@ -257,7 +257,7 @@ export class LearnerHost {
 
   async #openOwn(key: string, path: string | null | undefined): Promise<ServedModel> {
     if (path == null) return await this.#open(randomUUID(), { baseModel: key });
-    const spec = { baseModel: this.#firstName(), from: this.#saved.directoryOf(path) };
+    const spec = { baseModel: this.#firstName(), from: this.saved.directoryOf(path) };
     return await this.#open(randomUUID(), spec);
   }
 

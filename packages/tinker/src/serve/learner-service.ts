@@ -166,6 +166,12 @@ export function learnerService(options: LearnerServiceOptions): LearnerService {
     host.blobs.put(context.req.param('sha256'), type, bytes);
     return answered(context, { type: 'blob', sha256: context.req.param('sha256') });
   });
+  api.delete('/training_runs/:model/checkpoints/:kind/:name', async (context) => {
+    const { model, kind, name } = context.req.param();
+    const path = `tinker://${model}/${kind}/${name}`;
+    await host.saved.delete(path);
+    return answered(context, { type: 'delete_checkpoint', path });
+  });
   post('/blobs/missing', schemas.missingBlobsBody, ({ sha256 }) => ({
     missing: host.blobs.missing(sha256),
   }));

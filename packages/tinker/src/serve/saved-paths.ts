@@ -1,5 +1,5 @@
 /** Where a server keeps weights: names of the wire, and directories below one of its own. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -7,6 +7,11 @@ import { messageOf } from '@saccade/core';
 import { TinkerError, wrongField } from '../wire/tinker-error.ts';
 
 const SCHEME = 'tinker://';
+/** What is saved: weights to train on, and weights to sample with. */
+const KINDS: readonly string[] & readonly ['weights', 'sampler_weights'] = [
+  'weights',
+  'sampler_weights',
+];
 const PART = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 
 export class SavedPaths {
@@ -21,7 +26,7 @@ export class SavedPaths {
   /** A path to save to. @throws TinkerError if the name is no plain name */
   newPath(
     modelId: string,
-    kind: 'weights' | 'sampler_weights',
+    kind: (typeof KINDS)[number],
     name: string,
   ): { readonly uri: string; readonly directory: string } {
     if (!PART.test(name)) {
@@ -34,7 +39,10 @@ export class SavedPaths {
   /** The directory of a path that was saved. @throws TinkerError if there is none */
   directoryOf(uri: string): string {
     const parts = uri.startsWith(SCHEME) ? uri.slice(SCHEME.length).split('/') : [];
-    const isOurs = parts.length === 3 && parts.every((part) => PART.test(part));
+    const isOurs =
+      parts.length === 3 &&
+      parts.every((part) => PART.test(part)) &&
+      KINDS.includes(parts[1] ?? '');
     const directory = isOurs ? join(this.#root, ...parts) : '';
     if (isOurs && existsSync(directory)) return directory;
     // It was being replaced when the server ended.
@@ -43,6 +51,16 @@ export class SavedPaths {
       status: 404,
       field: 'path',
     });
+  }
+
+  /** Removes what was saved under a path. @throws TinkerError if there is none */
+  async delete(uri: string): Promise<void> {
+    const directory = this.directoryOf(uri);
+    const doomed = `${directory}.deleted-${randomUUID().slice(0, 8)}`;
+    // Half of it would be damaged weights: what is left has another name.
+    await rename(directory, doomed);
+    this.#versions.delete(uri);
+    await rm(doomed, { recursive: true, force: true });
   }
 
   /** Remembers what a path has. */

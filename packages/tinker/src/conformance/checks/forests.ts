@@ -6,12 +6,12 @@ import { batchOf, Probe, probeRow } from '../../measure/probe.ts';
 import { forestRequest } from '../../remote/forest-request.ts';
 import { linearData, plainPath } from '../../remote/gradient-path.ts';
 import { gathered, pathData, spread } from '../../remote/path-data.ts';
-import { TinkerError } from '../../wire/tinker-error.ts';
 import {
   type ConformanceCheck,
   type ConformanceContext,
   ConformanceError,
   expectAtMost,
+  expectRefused,
   expectThat,
   largestDifference,
 } from '../conformance-check.ts';
@@ -161,13 +161,3 @@ export const temperatures: ConformanceCheck = {
     });
   },
 };
-
-async function expectRefused(what: string, run: () => Promise<unknown>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    if (error instanceof TinkerError && error.category === 'user') return;
-    throw error;
-  }
-  throw new ConformanceError(`The server took ${what}, and had to refuse it.`);
-}

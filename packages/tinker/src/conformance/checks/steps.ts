@@ -12,6 +12,7 @@ import {
   type ConformanceContext,
   ConformanceError,
   expectAtMost,
+  expectRefused,
   expectThat,
   largestDifference,
 } from '../conformance-check.ts';
@@ -178,7 +179,7 @@ export const versions: ConformanceCheck = {
 
 export const savedWeights: ConformanceCheck = {
   number: 15,
-  name: 'saved weights come back with the same bits, and go on with the same steps',
+  name: 'saved weights come back with the same bits, and go on with the same steps; deleted ones are gone',
   async run({ withModel, processor, client, vocabulary, channel }) {
     return await withModel(async (model) => {
       const probe = new Probe(model);
@@ -200,6 +201,10 @@ export const savedWeights: ConformanceCheck = {
       const most = Math.max(
         ...again.map((logprobs, i) => largestDifference(logprobs, onward[i] as Float32Array)),
       );
+      await client.deleteCheckpoint(path);
+      if (client.isOurs) {
+        await expectRefused('deleted weights', () => model.loadWeights(path, true));
+      }
       return expectAtMost('log-probs of two steps after it differ by', most, 0);
     });
   },
