@@ -8,8 +8,9 @@
 // and the form alone, not on M, threads or tiles.
 //
 // With AMX or VNNI, bf16 rows meet a weight of 8 bits and one scale a row in integers:
-// parts/byte-product.h; with AMX one of 4 bits too: parts/nibble-product.h.
+// parts/byte-product.h, with AVX2 parts/word-product.h; with AMX one of 4 bits too: parts/nibble-product.h.
 #include "parts/byte-product.h"
+#include "parts/word-product.h"
 #if defined(__AMX_INT8__)
 #include "parts/nibble-product.h"
 #endif
@@ -184,6 +185,16 @@ int forward(const SaccadeLaunch* launch) {
   if constexpr (sizeof(Stored) == sizeof(Bf16)) {
     if (form.bits == 8 && form.group >= form.depth && form.depth <= MOST_DEPTH) {
       multiplyBytes(*launch, form, dims[0], stored<Bf16>(*launch, 0),
+                    stored<const uint32_t>(*launch, 1), floats(*launch, 2), stored<Bf16>(*launch, 3),
+                    stored<Bf16>(*launch, 4));
+      return 0;
+    }
+  }
+#endif
+#if defined(SACCADE_WORD_PRODUCT)
+  if constexpr (sizeof(Stored) == sizeof(Bf16)) {
+    if (form.bits == 8 && form.group >= form.depth) {
+      multiplyWhole(*launch, form, dims[0], stored<Bf16>(*launch, 0),
                     stored<const uint32_t>(*launch, 1), floats(*launch, 2), stored<Bf16>(*launch, 3),
                     stored<Bf16>(*launch, 4));
       return 0;
