@@ -8,7 +8,8 @@
 // and the form alone, not on M, threads or tiles.
 //
 // With AMX or VNNI, bf16 rows meet a weight of 8 bits and one scale a row in integers:
-// parts/byte-product.h, with AVX2 parts/word-product.h; with AMX one of 4 bits too: parts/nibble-product.h.
+// parts/byte-product.h; with AMX one of 4 bits too: parts/nibble-product.h. With AVX2 all of them do:
+// parts/word-product.h.
 #include "parts/byte-product.h"
 #include "parts/word-product.h"
 #if defined(__AMX_INT8__)
@@ -191,16 +192,6 @@ int forward(const SaccadeLaunch* launch) {
     }
   }
 #endif
-#if defined(SACCADE_WORD_PRODUCT)
-  if constexpr (sizeof(Stored) == sizeof(Bf16)) {
-    if (form.bits == 8 && form.group >= form.depth) {
-      multiplyWhole(*launch, form, dims[0], stored<Bf16>(*launch, 0),
-                    stored<const uint32_t>(*launch, 1), floats(*launch, 2), stored<Bf16>(*launch, 3),
-                    stored<Bf16>(*launch, 4));
-      return 0;
-    }
-  }
-#endif
 #if defined(__AMX_INT8__)
   if constexpr (sizeof(Stored) == sizeof(Bf16)) {
     const bool isGroup = form.group == 64 || form.group == 128 || form.group >= form.depth;
@@ -211,6 +202,14 @@ int forward(const SaccadeLaunch* launch) {
       return 0;
     }
   }
+#endif
+#if defined(SACCADE_WORD_PRODUCT)
+  if constexpr (sizeof(Stored) == sizeof(Bf16)) {
+    const auto product = form.bits == 8 ? multiplyWhole<8> : multiplyWhole<4>;
+    product(*launch, form, dims[0], stored<Bf16>(*launch, 0), stored<const uint32_t>(*launch, 1),
+            floats(*launch, 2), stored<Bf16>(*launch, 3), stored<Bf16>(*launch, 4));
+    return 0;
+  } else
 #endif
   return form.bits == 8 ? multiply<Stored, 8>(*launch, form) : multiply<Stored, 4>(*launch, form);
 }

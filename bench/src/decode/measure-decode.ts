@@ -189,7 +189,7 @@ export async function measureDecode(options: DecodeOptions): Promise<DecodeResul
           policy.configureEngine({ sampleWeights });
           ours[sampleWeights] = await decodeSeconds(policy, count, tokens, round);
         }
-        onProgress(`${count} conversations, round ${round} of ${rounds}, transformers`);
+        if (peer) onProgress(`${count} conversations, round ${round} of ${rounds}, transformers`);
         const answer = await peer?.ask({ conversations: count, tokens, prompt: PROMPT });
         reads.push(measurePeaks({ threads, sizeBytes: 2 ** 29 }).readBytes);
         // The first round warms up.
