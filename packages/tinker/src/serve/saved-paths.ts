@@ -8,10 +8,7 @@ import { TinkerError, wrongField } from '../wire/tinker-error.ts';
 
 const SCHEME = 'tinker://';
 /** What is saved: weights to train on, and weights to sample with. */
-const KINDS: readonly string[] & readonly ['weights', 'sampler_weights'] = [
-  'weights',
-  'sampler_weights',
-];
+const KINDS: readonly string[] = ['weights', 'sampler_weights'];
 const PART = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 
 export class SavedPaths {
@@ -26,7 +23,7 @@ export class SavedPaths {
   /** A path to save to. @throws TinkerError if the name is no plain name */
   newPath(
     modelId: string,
-    kind: (typeof KINDS)[number],
+    kind: 'weights' | 'sampler_weights',
     name: string,
   ): { readonly uri: string; readonly directory: string } {
     if (!PART.test(name)) {
