@@ -57,7 +57,7 @@ if (SWEPT.length > 0) console.info(`Left for \`npm run sweep\`: ${SWEPT.join(', 
 
 /**
  * Packages whose test files share a process, and with it the modules that it has loaded: they leave
- * nothing behind in it. Files that hold a GPU, the sandbox's processes or a browser have one each.
+ * nothing behind in it. Files that hold a GPU or a browser, or look at processes, have one each.
  */
 const SHARED = [
   'algorithms',

@@ -6,7 +6,8 @@
  *   npm run pack-check -- --write    writes the sizes as budgets, with a tenth to spare
  *
  * Budgets are in scripts/package-sizes.json. Installed sizes are of the packages that npm installs
- * in an empty project. Bundles are those of docs/browser.md.
+ * in an empty project, with the addon of a release: before --write, build it by native/prebuild.mjs.
+ * That of a clone has one instruction set, and a fraction of the size. Bundles are those of docs/browser.md.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -201,6 +201,12 @@ function outcomeOf(run: string): Outcome {
   return { rows, sha256, version };
 }
 
+/** What a server that was killed was writing or removing. */
+const HALF = /\.(partial|old|replaced|deleted)/;
+/** A controller that is killed leaves its saves for a loss, and that of a checkpoint it did not finish. */
+const SAVES_OF_KILLED = 4;
+
+/** Weights on the learner's disk that no checkpoint names. */
 function unnamedSaves(scene: Scene): readonly string[] {
   const kept = join(scene.run, 'checkpoints');
   const named = readdirSync(kept).map((name) => {
@@ -215,11 +221,6 @@ function unnamedSaves(scene: Scene): readonly string[] {
       .filter((uri) => !named.includes(uri));
   });
 }
-
-/** What a server that was killed was writing or removing. */
-const HALF = /\.(partial|old|replaced|deleted)/;
-/** A controller that is killed leaves its saves for a loss, and that of a checkpoint it did not finish. */
-const SAVES_OF_KILLED = 4;
 
 /** What is wrong with how a plan went, beside an undisturbed one; nothing if it is undefined. */
 export function problemOf(plan: FaultPlan, played: Played, whole: Outcome): string | undefined {
