@@ -69,6 +69,24 @@ describe('what is sent again', () => {
   });
 
   it.each([
+    [false, 1],
+    [true, 3],
+  ])(
+    'is what the server failed to handle only where all may be repeated: %s',
+    async (repeatsFailed, count) => {
+      const answer: Answer = (_, response) => response.writeHead(502).end('proxy');
+      const { client, asked } = await serve(answer, { repeatsFailed });
+      expect((await client.send(post)).status).toBe(502);
+      expect(asked).toHaveLength(count);
+      // Nothing changes between a request that is refused and its repetition.
+      const refused: Answer = (_, response) => response.writeHead(422).end('no');
+      const other = await serve(refused, { repeatsFailed });
+      expect((await other.client.send(post)).status).toBe(422);
+      expect(other.asked).toHaveLength(1);
+    },
+  );
+
+  it.each([
     ['POST', undefined, 1],
     ['GET', undefined, 3],
     ['POST', 'key', 3],

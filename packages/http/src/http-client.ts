@@ -19,6 +19,11 @@ export interface HttpClientOptions {
   readonly timeoutSeconds?: number;
   /** Most retries of a request, where a retry is safe. Default 5. */
   readonly retries?: number;
+  /**
+   * Whether a request that the server failed to handle (500 and above, but 503) is sent again, too: for a
+   * server all of whose requests can be repeated. Default false.
+   */
+  readonly repeatsFailed?: boolean;
   /** Pause before the first retry, in seconds; it doubles each time, with jitter. Default 0.25. */
   readonly firstPauseSeconds?: number;
   /** Longest pause, in seconds, even if the server asks for more. Default 60. */
@@ -117,6 +122,7 @@ export class HttpClient {
     this.#options = {
       timeoutSeconds,
       retries,
+      repeatsFailed: options.repeatsFailed ?? false,
       firstPauseSeconds: options.firstPauseSeconds ?? 0.25,
       longestPauseSeconds: options.longestPauseSeconds ?? 60,
       maxAnswerBytes: options.maxAnswerBytes ?? 256 * 2 ** 20,
@@ -136,7 +142,7 @@ export class HttpClient {
    *
    * It retries if the server certainly did not act on the request: no connection, or 429 or 503
    * with `Retry-After`. A GET and a request with an idempotency key are also retried if the
-   * connection breaks.
+   * connection breaks; with `repeatsFailed`, every request that the server failed to handle.
    *
    * @throws HttpError if there is no answer; the signal's reason if it is aborted
    */
@@ -162,17 +168,17 @@ export class HttpClient {
     taken?: { readonly start: () => void; readonly onBytes: (piece: Uint8Array) => void },
   ): Promise<HttpAnswer> {
     const { signal, method, idempotencyKey } = request;
-    const { retries, firstPauseSeconds, longestPauseSeconds } = this.#options;
+    const { retries, repeatsFailed, firstPauseSeconds, longestPauseSeconds } = this.#options;
     const longestMs = longestPauseSeconds * 1000;
     const isRepeatable = method === 'GET' || idempotencyKey !== undefined;
-    let turnedAway: HttpAnswer | undefined;
+    let last: HttpAnswer | undefined;
     const once = async (): Promise<HttpAnswer> => {
-      turnedAway = undefined;
+      last = undefined;
       taken?.start();
       const answer = await this.#try(request, taken);
-      const waitMs = retryAfterMs(answer);
-      if (waitMs === undefined) return answer;
-      turnedAway = answer;
+      const isRepeated = repeatsFailed && faultOf(answer.status) === 'failed';
+      if (retryAfterMs(answer) === undefined && !isRepeated) return answer;
+      last = answer;
       throw this.#refusalOf(request.path, answer);
     };
     signal?.throwIfAborted();
@@ -185,7 +191,9 @@ export class HttpClient {
         ...(signal !== undefined && { signal }),
         shouldRetry: ({ error }) =>
           error instanceof HttpError &&
-          (!error.mayHaveRun || (isRepeatable && error.fault === 'broken')),
+          (!error.mayHaveRun ||
+            (isRepeatable && error.fault === 'broken') ||
+            (repeatsFailed && error.fault === 'failed')),
         onFailedAttempt: async ({ error, retriesLeft }) => {
           if (!(error instanceof HttpError) || retriesLeft === 0) return;
           this.#options.onRetry(error);
@@ -195,7 +203,7 @@ export class HttpClient {
     } catch (error) {
       signal?.throwIfAborted();
       // Out of retries: return the last answer.
-      if (turnedAway !== undefined) return turnedAway;
+      if (last !== undefined) return last;
       throw error;
     }
   }

@@ -90,7 +90,7 @@ export const http = defineEngine({
       max: 100,
       default: 5,
       unit: 'retries',
-      about: 'Retries of requests that the server did not accept.',
+      about: 'Retries of requests that the server did not accept, or failed to handle.',
     }),
     returnSeconds: quantity({
       min: 1,

@@ -19,7 +19,10 @@ export interface EngineHttpOptions {
    * Time limit of one try, including its answer. Default 240; at most 290 with Node's own fetch.
    */
   readonly timeoutSeconds?: number;
-  /** Most retries of a request that no server accepted. Default 5. */
+  /**
+   * Most retries of a request that the server did not accept, or failed to handle. None changes what a
+   * second one gives: samples follow from their seeds, weights from their version. Default 5.
+   */
   readonly retries?: number;
   /**
    * Another fetch, for example `patientFetch` of `@saccade/http`, which waits longer than Node's.
@@ -69,7 +72,7 @@ export class EngineHttp {
       );
     }
     this.#client = new HttpClient({
-      ...{ baseUrl: withoutVersion(baseUrl), timeoutSeconds, retries },
+      ...{ baseUrl: withoutVersion(baseUrl), timeoutSeconds, retries, repeatsFailed: true },
       ...(apiKey !== undefined && { token: apiKey }),
       ...(own !== undefined && { fetch: own }),
     });
@@ -77,12 +80,19 @@ export class EngineHttp {
   }
 
   /**
-   * Sends a GET and returns the answer, whatever its status. @throws EngineError; the signal's
-   * reason if it is aborted
+   * Sends a GET and returns the answer.
+   *
+   * @throws EngineError if there is none, or one that says nothing of what was asked for (429, and 500
+   *   and above); the signal's reason if it is aborted
    */
-  get(path: string, signal?: AbortSignal): Promise<EngineResponse> {
+  async get(path: string, signal?: AbortSignal): Promise<EngineResponse> {
     const request = { method: 'GET', path, ...(signal && { signal }) } as const;
-    return asEngine(() => this.#client.send(request));
+    const answer = await asEngine(() => this.#client.send(request));
+    const { status, text } = answer;
+    if (status !== 429 && status < 500) return answer;
+    const fault = status === 429 || status === 503 ? 'overloaded' : 'failed';
+    const said = `${this.url}${path} answered ${status}: ${text.slice(0, QUOTED_CHARACTERS).trim()}.`;
+    throw new EngineError(fault, `${said}${remedies[fault] ?? ''}`, { status });
   }
 
   /** Whether the engine answers a GET of this path with 2xx. */

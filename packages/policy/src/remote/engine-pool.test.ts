@@ -64,7 +64,7 @@ function answerOf(version: number, name: string, seed: number): Promise<SampleRe
 }
 
 /** A pool of engines that each have weights of their own, and what gives it those of a version. */
-async function openPool({ returnSeconds = 5, count = COUNT } = {}) {
+async function openPool({ returnSeconds = 5, count = COUNT, retries = 0 } = {}) {
   engines = [];
   for (let i = 0; i < count; i++) {
     const policy = tinyPolicy(device, 10);
@@ -72,7 +72,7 @@ async function openPool({ returnSeconds = 5, count = COUNT } = {}) {
     const service = await served({ policy, speaks: 'vllm' });
     services.push(service);
     const processor = engines[0]?.processor ?? tinyProcessor;
-    engines.push(await openRemotePolicy({ baseUrl: service.url, processor, retries: 0 }));
+    engines.push(await openRemotePolicy({ baseUrl: service.url, processor, retries }));
   }
   const publisher = weightPublisher(engines, {
     directory: mkdtempSync(join(directory, 'published-')),
@@ -184,6 +184,19 @@ it('leaves an engine that drains to itself, without an error', async () => {
   drained.fault = undefined;
 });
 
+it('asks elsewhere what an engine fails at', async () => {
+  const { pool } = await openPool({ count: 2 });
+  await Promise.all(['a', 'b'].map((name) => pool.sample(requestOf(name, 0))));
+  const failing = services[0] as Served;
+  failing.fault = (path, _, response) => {
+    if (path !== '/v1/completions') return false;
+    response.writeHead(500).end();
+    return true;
+  };
+  const results = await Promise.all(['a', 'b', 'c'].map((name) => pool.sample(requestOf(name, 1))));
+  expect(results).toEqual(await Promise.all(['a', 'b', 'c'].map((name) => answerOf(0, name, 1))));
+});
+
 it('asks elsewhere what an engine swallows', async () => {
   await openPool({ count: 2 });
   const [first, second] = engines as [RemotePolicy, RemotePolicy];
@@ -210,7 +223,7 @@ it('gives, whatever happens, what the weights of the version give that it names'
   const seeds =
     process.env.SACCADE_SWEEP === undefined ? [1, 2] : Array.from({ length: 40 }, (_, i) => i);
   for (const seed of seeds) {
-    const { pool, update } = await openPool({ returnSeconds: 30 });
+    const { pool, update } = await openPool({ returnSeconds: 30, retries: 3 });
     const random = randomAt(seed, 'engine pool');
     for (const service of services) faultsOf(service, random);
     let [oldest, newest] = [0, 0];
@@ -254,7 +267,7 @@ function faultsOf(service: Served, random: ReturnType<typeof randomAt>): void {
       return false;
     }
     if (what === 2) {
-      response.writeHead(503).end();
+      response.writeHead(random.pick([500, 502, 503])).end();
       return true;
     }
     return false;

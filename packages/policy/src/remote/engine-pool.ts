@@ -15,7 +15,7 @@ export type PublishTo = (engines: readonly RemotePolicy[]) => Promise<void>;
 /** Times that weights of others are replaced for one request. */
 const MOST_STRANGERS = 5;
 
-/** Times that each other engine is asked what one turned away. */
+/** Times that each other engine is asked what one turned away; or this one, where it is the only one. */
 const REFUSALS = 3;
 
 interface Member {
@@ -90,8 +90,10 @@ export class EnginePool implements Sampler {
       } catch (error) {
         signal?.throwIfAborted();
         if (error instanceof StrangeWeights && ++strangers > MOST_STRANGERS) throw error;
-        const mayElsewhere = isBusy(error) && ++refusals < REFUSALS * (this.#members.length - 1);
-        if (!isLost(error) && !mayElsewhere) throw error;
+        if (!isLost(error)) {
+          const mayPass = error instanceof EngineError && error.isTransient;
+          if (!mayPass || ++refusals >= this.#mostRefusals(error)) throw error;
+        }
         this.#leave(member, error);
       } finally {
         member.requests--;
@@ -129,6 +131,13 @@ export class EnginePool implements Sampler {
 
   get #isSomeoneThere(): boolean {
     return this.#members.some(({ away }) => away === undefined);
+  }
+
+  /** The only engine is not asked again what it failed at, or what took it too long. */
+  #mostRefusals({ fault }: EngineError): number {
+    const others = this.#members.length - 1;
+    const mayPassHere = fault === 'overloaded' || fault === 'aborted';
+    return REFUSALS * (mayPassHere ? Math.max(others, 1) : others);
   }
 
   #hasOthers(member: Member): boolean {

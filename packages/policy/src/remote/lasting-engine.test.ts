@@ -101,6 +101,45 @@ it('a connection that breaks is asked again, without new weights', async () => {
   expect(service.count('/collective_rpc')).toBe(reloads);
 });
 
+it('an engine that turns requests away without saying for how long is asked again', async () => {
+  const sampler = await lasting();
+  let refusals = 2;
+  service.fault = (path, _, response) => {
+    if (path !== '/v1/completions' || refusals-- <= 0) return false;
+    response.writeHead(refusals === 0 ? 429 : 503).end();
+    return true;
+  };
+  expect(await sampler.sample(request)).toEqual(wanted);
+  refusals = Infinity;
+  await expect(sampler.sample(request)).rejects.toMatchObject({ fault: 'overloaded' });
+  service.fault = undefined;
+});
+
+it('a publication goes on after a failure at any step of it, and nothing is sampled between', async () => {
+  const lasts = await openRemotePolicy({ baseUrl: service.url, processor: tinyProcessor });
+  const publisher = weightPublisher(lasts, { directory: join(directory, 'published') });
+  for (const step of [
+    '/pause',
+    '/collective_rpc',
+    '/update_weight_version',
+    '/reset_prefix_cache',
+  ]) {
+    await startOver();
+    let failures = 1;
+    let resumed = 0;
+    service.fault = (path, _, response) => {
+      if (path === '/resume') resumed++;
+      if (path !== step || failures-- <= 0) return false;
+      response.writeHead(500).end('a passing fault');
+      return true;
+    };
+    await publisher.publish({ version: 7, save: learning.save.bind(learning) });
+    expect(await lasts.sample(request)).toEqual(wanted);
+    expect(resumed).toBe(1);
+  }
+  service.fault = undefined;
+});
+
 it('an engine that does not come back is an error that says for how long', async () => {
   const sampler = await lasting(0.2);
   service.fault = (_, __, response) => {

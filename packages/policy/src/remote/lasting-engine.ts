@@ -80,6 +80,7 @@ export class LastingEngine {
    */
   async restore(cause: EngineError): Promise<void> {
     const { restore, onEvent } = this.#options;
+    if (isBusy(cause)) await this.pause();
     const isAnother = cause instanceof StrangeWeights || cause.fault === 'unreachable';
     let isNew = await this.#untilThere(isAnother);
     if (restore === undefined || this.#newest === undefined) return;
@@ -127,8 +128,9 @@ export class LastingEngine {
       try {
         return await this.remote.reportedVersion();
       } catch (error) {
-        if (!isGone(error)) throw error;
+        if (!isGone(error) && !isBusy(error)) throw error;
         if (error.fault === 'unreachable' || tries >= MOST_TRIES) return undefined;
+        if (isBusy(error)) await this.pause();
       }
     }
   }

@@ -3,7 +3,7 @@ import { messageOf } from '@saccade/core';
 import type { Processor } from '../policy.ts';
 import { AnswerFields } from './answer-fields.ts';
 import type { Dialect, EngineAnswer, EngineRequest, SentImage } from './dialect.ts';
-import { EngineError, isGone } from './engine-error.ts';
+import { EngineError, isBusy, isGone } from './engine-error.ts';
 import { type EngineHttp, parseJson } from './engine-http.ts';
 import { sglangDialect } from './sglang-dialect.ts';
 import { vllmDialect } from './vllm-dialect.ts';
@@ -281,8 +281,8 @@ class Probe {
         'Serve the directory that the policy was saved to, so that images have the same sizes.',
       );
     } catch (error) {
-      // A connection that broke says nothing of what the engine can.
-      if (!(error instanceof EngineError) || isGone(error)) throw error;
+      // A connection that broke, or an engine with too much to do, says nothing of what it can.
+      if (!(error instanceof EngineError) || isGone(error) || isBusy(error)) throw error;
       return no(name, messageOf(error), this.#dialect.remedies.images);
     }
   }

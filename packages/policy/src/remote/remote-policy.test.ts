@@ -84,7 +84,6 @@ const broken: Readonly<
     'garbled',
     (response) => response.end('{"choices":[{"text":"hi"}],"text":"hi"}'),
   ],
-  'status 500': ['failed', (response) => response.writeHead(500).end('boom')],
   'status 400': ['refused', (response) => response.writeHead(400).end('no')],
   'status 503 without a time': ['overloaded', (response) => response.writeHead(503).end('later')],
   'half an answer': [
@@ -229,6 +228,41 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
       expect(service.count(path)).toBe(before + 1);
     },
   );
+
+  it('repeats what a server failed at, and names the fault of one that goes on failing', async () => {
+    let failures = 3;
+    service.fault = (at, _, response) => {
+      if (at !== path || failures-- <= 0) return false;
+      response.writeHead(failures % 2 === 0 ? 500 : 502).end('boom');
+      return true;
+    };
+    const request = requestOf({ conversation: 'repeated' });
+    expect((await remote.sample(request)).tokens).toEqual((await sampleLocally(request)).tokens);
+    const http = new EngineHttp({ baseUrl: service.url, retries: 1 });
+    const hasty = new RemotePolicy(http, remote.dialect, tinyProcessor, remote.report, 0);
+    const before = service.count(path);
+    failures = Infinity;
+    const failed = hasty.sample(requestOf());
+    await expect(failed).rejects.toMatchObject({
+      fault: 'failed',
+      message: /answered 50[02]: boom/,
+    });
+    expect(service.count(path)).toBe(before + 2);
+  });
+
+  it('takes no failure of a server for a lack', async () => {
+    for (const failing of ['/version', '/v1/models', '/openapi.json']) {
+      service.fault = (at, _, response) => {
+        if (at !== failing) return false;
+        response.writeHead(failing === '/version' ? 503 : 500).end('starting');
+        return true;
+      };
+      const opened = openRemotePolicy({
+        ...{ baseUrl: service.url, processor: tinyProcessor, retries: 0 },
+      });
+      await expect(opened).rejects.toThrow(new RegExp(`${failing} answered 50[03]: starting\\.`));
+    }
+  });
 
   it('comes again when a busy server says when', async () => {
     let turned = 0;
