@@ -45,8 +45,8 @@ const checks = [
   ['catalogs', () => checkCatalogs(root)],
   ['format and lint', () => tool('biome', 'check', '--error-on-warnings', '.')],
   ['unused exports', () => tool('knip', '--include', 'files,exports,types', '--no-config-hints')],
-  ['types', () => tool('tsc', '-b')],
-  ['types of tests', () => tool('tsc', '-p', 'tsconfig.tests.json')],
+  ['types', () => tool('tsc', '-b', '--checkers', '1')],
+  ['types of tests', () => tool('tsc', '-p', 'tsconfig.tests.json', '--checkers', '1')],
   // Reads what the step before compiled.
   ['docs/catalog.md', () => checkAlgorithmCatalog(root)],
   ['docs/metrics.md', () => checkMetricsPage(root)],

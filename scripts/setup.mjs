@@ -192,11 +192,18 @@ export function forgetOldBuilds(stamp = join(cache, 'compiled-with.sha256')) {
   return true;
 }
 
-/** Compiles what changed; tsc keeps its own stamps, but does not tell whether it did anything. */
+/**
+ * Compiles what changed; tsc keeps its own stamps, but does not tell whether it did anything. One checker
+ * for each package: several of them check the types that packages share once more each.
+ */
 async function compileTypeScript() {
   forgetOldBuilds();
   const wasThere = existsSync(join(root, 'packages', 'cli', 'dist', 'index.js'));
-  await run('Compiling the TypeScript', join(root, 'node_modules', '.bin', 'tsc'), ['-b']);
+  await run('Compiling the TypeScript', join(root, 'node_modules', '.bin', 'tsc'), [
+    '-b',
+    '--checkers',
+    '1',
+  ]);
   return wasThere ? 'fresh' : 'done';
 }
 
