@@ -28,8 +28,8 @@ namespace SACCADE_ISA {
 // DEPTH_BLOCK in elements, of which a word of pairs holds two.
 template <Words WORDS>
 constexpr int64_t DEPTH_OF = WORDS == Words::pairs ? 2 * DEPTH_BLOCK : DEPTH_BLOCK;
-// Blocks of depth that are packed at once.
-constexpr int64_t STRETCH_BLOCKS = 6;
+// Blocks of depth that are packed at once: 2304 words, so that the depths of most layers are one stretch.
+constexpr int64_t STRETCH_BLOCKS = LANES == 8 ? 9 : 6;
 // Words of B packed at once, if one panel is not more: 8 MiB.
 constexpr int64_t PACKED_WORDS = int64_t{2} << 20;
 // Columns of C one item works on at most. 112 × 512 sums are 224 KiB, and leave room in 1 MiB of L2 for
