@@ -181,3 +181,18 @@ it('a connection that breaks while an engine is tested says nothing of what it c
   await expect(opened).rejects.toMatchObject({ fault: 'broken' });
   service.fault = undefined;
 });
+
+it('a server that fails while an engine is tested is not one that lacks something', async () => {
+  for (const failing of ['/version', '/v1/models', '/openapi.json']) {
+    service.fault = (at, _, response) => {
+      if (at !== failing) return false;
+      response.writeHead(failing === '/version' ? 503 : 500).end('starting');
+      return true;
+    };
+    const opened = openRemotePolicy({
+      ...{ baseUrl: service.url, processor: tinyProcessor, retries: 0 },
+    });
+    await expect(opened).rejects.toThrow(new RegExp(`${failing} answered 50[03]: starting\\.`));
+  }
+  service.fault = undefined;
+});

@@ -250,20 +250,6 @@ describe.each(['vllm', 'sglang'] as const)('a remote policy on a %s service', (s
     expect(service.count(path)).toBe(before + 2);
   });
 
-  it('takes no failure of a server for a lack', async () => {
-    for (const failing of ['/version', '/v1/models', '/openapi.json']) {
-      service.fault = (at, _, response) => {
-        if (at !== failing) return false;
-        response.writeHead(failing === '/version' ? 503 : 500).end('starting');
-        return true;
-      };
-      const opened = openRemotePolicy({
-        ...{ baseUrl: service.url, processor: tinyProcessor, retries: 0 },
-      });
-      await expect(opened).rejects.toThrow(new RegExp(`${failing} answered 50[03]: starting\\.`));
-    }
-  });
-
   it('comes again when a busy server says when', async () => {
     let turned = 0;
     service.fault = (at, _, response) => {
