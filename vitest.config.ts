@@ -152,8 +152,8 @@ export default defineConfig({
     experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/test-modules' },
     // Native addons and child processes want processes, not worker threads.
     pool: 'forks',
-    // Twice the processors of the least machine: tests wait for sandboxes, browsers and children. With three,
-    // two processors take an eighth longer.
+    // Twice the processors of the least machine: tests wait for sandboxes, browsers and children. With
+    // three workers a whole run took longer.
     maxWorkers: 4,
     testTimeout: 180_000,
     // Hooks train, too.

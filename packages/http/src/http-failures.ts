@@ -13,7 +13,7 @@ const UNSENT: readonly unknown[] = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 
-/** The fault of an answer's status. */
+/** The fault of an answer's status that is no success. */
 export function faultOf(status: number): HttpFault {
   if (status === 429 || status === 503) return 'overloaded';
   return status >= 500 ? 'failed' : 'refused';

@@ -12,4 +12,5 @@ export {
   type HttpFault,
   type RefusalBody,
 } from './http-error.ts';
+export { faultOf } from './http-failures.ts';
 export { JsonError, type JsonFault, type JsonLimits, parseJson } from './json.ts';

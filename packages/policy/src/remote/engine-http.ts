@@ -1,6 +1,7 @@
 /** Sends JSON over HTTP to an engine; errors become `EngineError`s. */
 import { ConfigError } from '@saccade/core';
 import {
+  faultOf,
   HttpClient,
   HttpError,
   type HttpFault,
@@ -90,7 +91,7 @@ export class EngineHttp {
     const answer = await asEngine(() => this.#client.send(request));
     const { status, text } = answer;
     if (status !== 429 && status < 500) return answer;
-    const fault = status === 429 || status === 503 ? 'overloaded' : 'failed';
+    const fault = faults[faultOf(status)];
     const said = `${this.url}${path} answered ${status}: ${text.slice(0, QUOTED_CHARACTERS).trim()}.`;
     throw new EngineError(fault, `${said}${remedies[fault] ?? ''}`, { status });
   }

@@ -157,7 +157,7 @@ export class LastingEngine {
         throw new EngineError(
           cause?.fault ?? 'overloaded',
           `${http.url} was away for ${returnSeconds} seconds. Start it again, then continue the ` +
-            `run with --resume. ${cause?.message ?? 'It answers that it takes no requests.'}`,
+            `run with --resume. ${cause?.message ?? 'It does not say at /health that it is well.'}`,
           { cause },
         );
       }

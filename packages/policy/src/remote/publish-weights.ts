@@ -142,7 +142,9 @@ async function resume(http: EngineHttp): Promise<void> {
     } catch (error) {
       // One that is gone is not paused when it comes back.
       const isAway = error instanceof EngineError && error.fault === 'unreachable';
-      const mayHelp = error instanceof EngineError && error.isTransient && !isAway;
+      // What it failed at was repeated already.
+      const mayHelp =
+        error instanceof EngineError && error.isTransient && !isAway && error.fault !== 'failed';
       if (!mayHelp || tries >= MOST_TRIES) throw error;
       await sleep(200);
     }
