@@ -122,15 +122,17 @@ class Client:
 class Process:
     """A worker as a process, or under torchrun as several."""
 
-    def __init__(self, directory: str, *arguments: str, ranks: int = 1) -> None:
+    def __init__(
+        self, directory: str, *arguments: str, ranks: int = 1, module: str = "saccade_worker"
+    ) -> None:
         self.checkpoints = tempfile.mkdtemp(prefix="saccade-worker-")
         self.log = tempfile.NamedTemporaryFile(
             prefix="saccade-worker-", suffix=".log", mode="w+", delete=False
         )
-        alone = [sys.executable, "-m", "saccade_worker"]
+        alone = [sys.executable, "-m", module]
         group = [
             *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
-            *("--nproc-per-node", str(ranks), "-m", "saccade_worker"),
+            *("--nproc-per-node", str(ranks), "-m", module),
         ]
         self.process = subprocess.Popen(
             [

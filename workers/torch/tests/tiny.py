@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import shutil
 from typing import Any
 
 import torch
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -148,6 +151,15 @@ def write_tiny(kind: str, directory: str, seed: int = 0) -> str:
     with open(os.path.join(directory, "chat_template.jinja"), "w", encoding="utf-8") as file:
         file.write("{% for message in messages %}{{ message.content }}{% endfor %}")
     return directory
+
+
+def write_float64(directory: str, copy: str) -> str:
+    """Writes a checkpoint again with every tensor in float64, and returns its directory."""
+    shutil.copytree(directory, copy)
+    for path in glob.glob(os.path.join(copy, "*.safetensors")):
+        wide = {name: one.double() for name, one in load_file(path).items()}
+        save_file(wide, path, metadata={"format": "pt"})
+    return copy
 
 
 def _processor(kind: str) -> Any:
