@@ -28,7 +28,9 @@ import {
 } from './parts/heads.ts';
 import { keyGradientPasses } from './parts/key-gradient-passes.ts';
 import { operand } from './parts/operands.ts';
+import { hasQuads, QUAD_ROWS, quadSlices } from './parts/quads.ts';
 import { queryGradientShader, querySlices } from './parts/query-gradients.ts';
+import { quadQueryGradientShader } from './parts/query-gradients-quads.ts';
 import { rowNumbers } from './parts/row-work.ts';
 import { bytesOfStored, type Piece, pieces, rowsPerBinding, slicesOf } from './parts/slices.ts';
 import { keyTile, queryTile } from './parts/tiles.ts';
@@ -114,9 +116,10 @@ export function attentionBackward(call: KernelCall): readonly Pass[] {
   const v = operand(call, 'v');
   const out = operand(call, 'out');
   const shape = queryTile(call.limits);
+  const isQuad = hasQuads(call.limits);
   const forest = planForest(call, {
     rowsPerTile: shape.rows,
-    keysPerTile: keyTile(call.limits).rows,
+    keysPerTile: isQuad ? QUAD_ROWS : keyTile(call.limits).rows,
     hasPositions: wantsKeys,
   });
   const statistics = call.scratch('f32', 2 * T * H);
@@ -142,7 +145,7 @@ export function attentionBackward(call: KernelCall): readonly Pass[] {
     });
   }
   if (dQ !== undefined) {
-    const outputs = querySlices(shape, D);
+    const outputs = isQuad ? quadSlices(D).slices : querySlices(shape, D);
     const groups = foldGroups(forest.rowTiles, call.limits);
     const [x, y] = groups.workgroups;
     // All arrays of a pass but q, dOut, dQ, the statistics and the plan may be slices.
@@ -155,8 +158,11 @@ export function attentionBackward(call: KernelCall): readonly Pass[] {
         dOut: rowsOf(dOut ?? q, slice),
         dQ: rowsOf(dQ, slice),
       };
+      const options = { D, ...rows, k: keys.arrays, v: values.arrays };
       passes.push({
-        shader: queryGradientShader({ shape, D, ...rows, k: keys.arrays, v: values.arrays }),
+        shader: isQuad
+          ? quadQueryGradientShader(options)
+          : queryGradientShader({ shape, ...options }),
         arrays: {
           ...rows,
           ...slicedArrays('k', keys.arrays),

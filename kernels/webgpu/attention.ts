@@ -10,10 +10,12 @@
 import { attentionBackward } from './attention-backward.ts';
 import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';
 import { type AttendSource, attendShader, attendSlices, expectHeads } from './parts/attend.ts';
+import { quadAttendShader } from './parts/attend-quads.ts';
 import { foldGroups } from './parts/fold-groups.ts';
 import { planForest } from './parts/forest.ts';
 import { slicedArrays } from './parts/heads.ts';
 import { operand } from './parts/operands.ts';
+import { hasQuads, quadSlices } from './parts/quads.ts';
 import { ROW_NUMBERS, rowNumbers, rowWork } from './parts/row-work.ts';
 import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './parts/slices.ts';
 import type { TileShape } from './parts/tile-product.ts';
@@ -44,7 +46,8 @@ function forward(call: KernelCall): readonly Pass[] {
     keysPerTile: KEYS,
     hasPositions: false,
   });
-  const slices = attendSlices(shape, D);
+  const isQuad = hasQuads(call.limits);
+  const slices = isQuad ? quadSlices(D).slices : attendSlices(shape, D);
   // All arrays of a pass but q, out, lse and the plan may be slices.
   const most = Math.floor((call.limits.arraysPerPass - 4) / 2);
   const { each, arrays: keys } = slicesOf(call, k, T, G * D, most);
@@ -59,7 +62,9 @@ function forward(call: KernelCall): readonly Pass[] {
         out: out.slice(start * H * D, end * H * D),
       };
       return {
-        shader: attendShader({ source, shape, D, ...rows, k: keys, v: values }),
+        shader: isQuad
+          ? quadAttendShader({ source, D, ...rows, k: keys, v: values })
+          : attendShader({ source, shape, D, ...rows, k: keys, v: values }),
         arrays: {
           ...rows,
           ...slicedArrays('k', keys),

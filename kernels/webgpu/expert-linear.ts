@@ -101,11 +101,11 @@ fn main(at: Place, group: vec3<u32>) {
   ${tilePlace(tile)}
   ${tileSums(tile, {
     columns: isTurned
-      ? { along: 'width', load: (i, block, k) => `load_w(${k} + ${i}u, column + 4u * ${block})` }
-      : { along: 'depth', load: (i, block, k) => `load_w(column + 4u * ${block} + ${i}u, ${k})` },
+      ? { along: 'width', load: (i, block, k) => `load_w(${k} + ${i}, column + 4u * ${block})` }
+      : { along: 'depth', load: (i, block, k) => `load_w(column + 4u * ${block} + ${i}, ${k})` },
     rows: {
       along: 'depth',
-      load: (i, block, k) => `load_rows(first + 4u * ${block} + ${i}u, ${k})`,
+      load: (i, block, k) => `load_rows(first + 4u * ${block} + ${i}, ${k})`,
     },
     depth: 'p.depth',
   })}
@@ -174,11 +174,11 @@ fn main(at: Place, group: vec3<u32>) {
   ${tileSums(tile, {
     columns: {
       along: 'width',
-      load: (i, block, k) => `load_rows(places.x + ${k} + ${i}u, column + 4u * ${block})`,
+      load: (i, block, k) => `load_rows(places.x + ${k} + ${i}, column + 4u * ${block})`,
     },
     rows: {
       along: 'width',
-      load: (i, block, k) => `load_gradients(places.x + ${k} + ${i}u, row + 4u * ${block})`,
+      load: (i, block, k) => `load_gradients(places.x + ${k} + ${i}, row + 4u * ${block})`,
     },
     depth: 'depth',
   })}

@@ -11,7 +11,7 @@ import { operand } from './parts/operands.ts';
 import { codesIn, ROWS_TOGETHER, weightFormOf } from './parts/quantized-weight.ts';
 import { edgedLoad } from './parts/row-access.ts';
 import { pieces, rowsPerBinding } from './parts/slices.ts';
-import { sumsOf, tileMemory, tilePlace, tileSums } from './parts/sum-tile.ts';
+import { sumsOf, tileFeatures, tileMemory, tilePlace, tileSums } from './parts/sum-tile.ts';
 import { type SumTile, tileThreads } from './parts/tile-shape.ts';
 import { tileFor, tileKey } from './parts/tiles.ts';
 import { variants } from './parts/variants.ts';
@@ -57,6 +57,7 @@ function makeShader({ tile, bits, hasBias }: Variant): Shader {
       across: 'u32',
     },
     threads: [tileThreads(tile), 1, 1],
+    ...tileFeatures(tile),
     body: `${tileMemory(tile)}
 ${edgedLoad('x', { arguments: ['outer', 'inner'], ends: ['p.rows', 'p.depth'], place: 'outer * p.depth + inner', isVector: false })}
 ${codesIn(bits)}
@@ -82,9 +83,9 @@ fn main(at: Place, group: vec3<u32>) {
   ${tileSums(tile, {
     columns: {
       along: 'depth',
-      load: (i, block, k) => `load_w(column + 4u * ${block} + ${i}u, ${k})`,
+      load: (i, block, k) => `load_w(column + 4u * ${block} + ${i}, ${k})`,
     },
-    rows: { along: 'depth', load: (i, block, k) => `load_x(row + 4u * ${block} + ${i}u, ${k})` },
+    rows: { along: 'depth', load: (i, block, k) => `load_x(row + 4u * ${block} + ${i}, ${k})` },
     depth: 'p.depth',
   })}
   ${sumsOf(tile)

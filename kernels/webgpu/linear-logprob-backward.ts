@@ -127,11 +127,11 @@ fn main(at: Place, group: vec3<u32>) {
   ${tileSums(tile, {
     columns: {
       along: 'depth',
-      load: (i, block, k) => `load_weight(entry + 4u * ${block} + ${i}u, ${k})`,
+      load: (i, block, k) => `load_weight(entry + 4u * ${block} + ${i}, ${k})`,
     },
     rows: {
       along: 'depth',
-      load: (i, block, k) => `load_hidden(tile_rows[4u * ${block} + ${i}u], ${k})`,
+      load: (i, block, k) => `load_hidden(tile_rows[4u * ${block} + ${i}], ${k})`,
     },
     depth: 'p.D',
   })}
@@ -175,11 +175,11 @@ fn main(at: Place, group: vec3<u32>) {
   ${tileSums(tile, {
     columns: {
       along: 'width',
-      load: (i, block, k) => `load_hidden(row_at(${k} + ${i}u, count), column + 4u * ${block})`,
+      load: (i, block, k) => `load_hidden(row_at(${k} + ${i}, count), column + 4u * ${block})`,
     },
     rows: {
       along: 'width',
-      load: (i, block, k) => `load_dz(${k} + ${i}u, count, entry + 4u * ${block})`,
+      load: (i, block, k) => `load_dz(${k} + ${i}, count, entry + 4u * ${block})`,
     },
     depth: 'count',
   })}
@@ -222,11 +222,11 @@ fn main(at: Place, group: vec3<u32>) {
   ${tileSums(tile, {
     columns: {
       along: 'width',
-      load: (i, block, k) => `load_weight(${k} + ${i}u, column + 4u * ${block})`,
+      load: (i, block, k) => `load_weight(${k} + ${i}, column + 4u * ${block})`,
     },
     rows: {
       along: 'depth',
-      load: (i, block, k) => `get_dz(((base + 4u * ${block} + ${i}u) * p.stride + ${k}) >> 2u)`,
+      load: (i, block, k) => `get_dz(((base + 4u * ${block} + ${i}) * p.stride + ${k}) >> 2u)`,
     },
     depth: 'p.entries',
   })}

@@ -47,7 +47,7 @@ import { KEYS, shapeKey } from './tiles.ts';
 import { variants } from './variants.ts';
 
 /** The score of a key that is not seen; no infinity, which WGSL need not have. */
-const UNSEEN = '-3.0e38';
+export const UNSEEN = '-3.0e38';
 
 /** Steps of 8 groups: 128 elements of an output are 64 registers of each thread of 4 rows. */
 const STEPS_MOST = 4;

@@ -10,6 +10,8 @@ import type { GpuArray, KernelCall, Pass } from '../kernel.ts';
 import { shader } from '../shader.ts';
 import { foldGroups } from './fold-groups.ts';
 import { keyGradientShader, keySlices } from './key-gradients.ts';
+import { quadKeyGradientShader } from './key-gradients-quads.ts';
+import { hasQuads, quadSlices } from './quads.ts';
 import { bytesOfStored, type Piece, pieces, rowsPerBinding } from './slices.ts';
 import { keyTile } from './tiles.ts';
 
@@ -64,7 +66,8 @@ export function keyGradientPasses(
   const width = G * D;
   const keysMost = rowsPerBinding(call, width * (isPart ? 4 * shares : bytesOfStored(call)), 1);
   const shape = keyTile(call.limits);
-  const slices = keySlices(shape, D);
+  const isQuad = hasQuads(call.limits);
+  const slices = isQuad ? quadSlices(D).slices : keySlices(shape, D);
   const groups = foldGroups(tiles, call.limits);
   const [x, y] = groups.workgroups;
   const parts = (gradient: GpuArray | undefined): GpuArray => {
@@ -90,8 +93,9 @@ export function keyGradientPasses(
         v: ofKeys(arrays.v),
         ...targets,
       };
+      const options = { D, isPart, adds: i > 0, ...bound };
       return {
-        shader: keyGradientShader({ shape, D, isPart, adds: i > 0, ...bound }),
+        shader: isQuad ? quadKeyGradientShader(options) : keyGradientShader({ shape, ...options }),
         arrays: { ...bound, statistics: arrays.statistics, plan: arrays.plan },
         numbers: {
           ...numbers,

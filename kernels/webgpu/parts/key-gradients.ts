@@ -10,9 +10,8 @@
  */
 import type { GpuArray } from '../kernel.ts';
 import { type Shader, shader } from '../shader.ts';
-import { forestReader } from './forest.ts';
 import { groupingKey, headReader, headUse, headWriter, placedReader } from './heads.ts';
-import { ROW_NUMBERS } from './row-work.ts';
+import { KEY_NUMBERS, keyWork } from './key-work.ts';
 import {
   accumulate,
   columnLanes,
@@ -86,19 +85,7 @@ function makeShader({ shape, D, isPart, adds, q, k, v, dOut, dK, dV }: KeyGradie
       dK: headUse('write', dK, D, kind),
       dV: headUse('write', dV, D, kind),
     },
-    numbers: {
-      ...ROW_NUMBERS,
-      headScale: 'f32',
-      hasUpstream: 'u32',
-      keyHeads: 'u32',
-      shares: 'u32',
-      wantsKeys: 'u32',
-      wantsValues: 'u32',
-      firstKey: 'u32',
-      endKey: 'u32',
-      firstRow: 'u32',
-      endRow: 'u32',
-    },
+    numbers: KEY_NUMBERS,
     threads: [threadsOf(shape), 1, 1],
     body: `
 ${headReader('q', q, D)}
@@ -108,59 +95,7 @@ ${headReader('dOut', dOut, D)}
 ${headWriter('dK', dK, D)}
 ${headWriter('dV', dV, D)}
 ${adds ? headReader('dK', dK, D) + headReader('dV', dV, D) : ''}
-${forestReader}
-
-struct Work {
-  head: u32,
-  // The query heads, those of one share.
-  share: u32,
-  firstHead: u32,
-  heads: u32,
-  // The first key, and how many.
-  token: u32,
-  position: i32,
-  keys: u32,
-  // The rows that may see them begin at this token; those of the slice among them.
-  firstToken: u32,
-  firstRow: u32,
-  rows: u32,
-}
-
-fn find_work(at: Place) -> Work {
-  var work = Work();
-  let tile = at.group.x + at.group.y * p.across;
-  if (tile >= u32(get_plan(0u).y)) { return work; }
-  let segment = segment_of(tile, 2u);
-  let measures = measures_of(segment);
-  let tiles = tiles_of(segment);
-  let first = (tile - u32(tiles.z)) * ${rows}u;
-  let item = at.group.z / p.slices;
-  work.head = item / p.shares;
-  work.share = item % p.shares;
-  let firstHead = work.share * p.ratio / p.shares;
-  work.firstHead = work.head * p.ratio + firstHead;
-  work.heads = (work.share + 1u) * p.ratio / p.shares - firstHead;
-  work.token = u32(measures.z) + first;
-  work.position = measures.x + i32(first);
-  work.keys = min(${rows}u, u32(measures.w) - first);
-  work.firstToken = select(u32(measures.z), work.token, p.causal != 0u);
-  work.firstRow = (max(p.firstRow, work.firstToken) - work.firstToken) * work.heads;
-  let endToken = max(min(p.endRow, u32(tiles.x)), work.firstToken);
-  work.rows = (endToken - work.firstToken) * work.heads;
-  if (work.token >= p.endKey || work.token + work.keys <= p.firstKey) { work.keys = 0u; }
-  return work;
-}
-
-fn position_of(token: u32) -> i32 { return get_plan(1u + 2u * p.S + token / 4u)[token % 4u]; }
-
-// Where the head of a key lies, none where that is not in the slice.
-fn key_at(work: Work, row: u32) -> u32 {
-  let token = work.token + row;
-  let isBound = row < work.keys && token >= p.firstKey && token < p.endKey;
-  return select(NONE, token * p.G + work.head, isBound);
-}
-
-const NONE = 0xffffffffu;
+${keyWork(rows)}
 
 var<workgroup> tile: array<vec4f, ${tileGroups(shape, steps)}>;
 var<workgroup> keyAt: array<u32, ${rows}>;
@@ -200,27 +135,17 @@ fn main(at: Place) {
       : ''
   }
   for (var first = work.firstRow; first < work.rows; first += ${columns}u) {
-    var sight = vec2i();
+    var row = Row(NONE, vec2i(), vec2f());
     if (index < ${columns}u) {
-      var place = NONE;
-      var sum = vec2f();
-      let i = first + index;
-      if (i < work.rows) {
-        let token = work.firstToken + i / work.heads;
-        let position = position_of(token);
-        place = token * p.H + work.firstHead + i % work.heads;
-        sight = vec2i(0, select(0x7fffffff, position + 1, p.causal != 0u));
-        if (p.window > 0u) { sight.x = max(position - i32(p.window), 0); }
-        sum = vec2f(get_statistics(2u * place), get_statistics(2u * place + 1u));
-      }
-      columnAt[index] = place;
-      sights[index] = sight;
-      sums[index] = sum;
+      row = row_of(work, first + index);
+      columnAt[index] = row.place;
+      sights[index] = row.sight;
+      sums[index] = row.statistics;
     }
     if (p.window > 0u) {
       if (index == 0u) { atomicStore(&nearest, 0x7fffffff); }
       workgroupBarrier();
-      if (sight.y > 0) { atomicMin(&nearest, sight.x); }
+      if (row.sight.y > 0) { atomicMin(&nearest, row.sight.x); }
       workgroupBarrier();
       if (index == 0u) { firstSeen = atomicLoad(&nearest); }
       if (workgroupUniformLoad(&firstSeen) >= work.position + i32(work.keys)) { continue; }

@@ -93,7 +93,7 @@ function stage(
       let block = item / ${quarters}u;
       let k = start + 4u * (item % ${quarters}u);
       let place = ${first}u + ${4 * STRIDE}u * block + 4u * (item % ${quarters}u);
-      ${four.map((i) => `let value${i} = ${load(i, 'block', 'k')};`).join('\n      ')}
+      ${four.map((i) => `let value${i} = ${load(`${i}u`, 'block', 'k')};`).join('\n      ')}
       ${four.flatMap((i) => four.map((j) => put(i, j))).join('\n      ')}
     }`;
 }

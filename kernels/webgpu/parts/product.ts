@@ -224,11 +224,11 @@ function side(name: string, { isDepthInner }: SideForm, base: string): TileSide 
   return isDepthInner
     ? {
         along: 'depth',
-        load: (i, block, k) => `load_${name}(${base} + 4u * ${block} + ${i}u, ${k})`,
+        load: (i, block, k) => `load_${name}(${base} + 4u * ${block} + ${i}, ${k})`,
       }
     : {
         along: 'width',
-        load: (i, block, k) => `load_${name}(${k} + ${i}u, ${base} + 4u * ${block})`,
+        load: (i, block, k) => `load_${name}(${k} + ${i}, ${base} + 4u * ${block})`,
       };
 }
 

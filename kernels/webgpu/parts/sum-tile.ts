@@ -12,7 +12,7 @@
  * neither on the place in the tile nor on the tile. So a tile may be chosen by the number of rows.
  */
 
-import { directSums } from './direct-sums.ts';
+import { directSums, quadPlace } from './direct-sums.ts';
 import { matrixMemory, matrixSums } from './matrix-tile.ts';
 import {
   across,
@@ -39,11 +39,17 @@ export function tileMemory(tile: SumTile, groups = 0): string {
 }
 
 /** The device features that a shader with this tile requires. */
-export const tileFeatures = ({ unit }: SumTile): { readonly matrices?: boolean } =>
-  unit === undefined ? {} : { matrices: true };
+export const tileFeatures = ({
+  unit,
+  hasQuads,
+}: SumTile): { readonly matrices?: boolean; readonly subgroups?: boolean } =>
+  unit === undefined ? (hasQuads ? { subgroups: true } : {}) : { matrices: true };
 
 /** Statements that declare a thread's place in the tile, x and y. */
-export const tilePlace = (tile: SumTile): string => `
+export const tilePlace = (tile: SumTile): string =>
+  tile.hasQuads
+    ? quadPlace(tile)
+    : `
   let x = at.index % ${across(tile)}u;
   let y = at.index / ${across(tile)}u;`;
 
@@ -140,7 +146,7 @@ const nth = (tile: SumTile, n: number): string =>
 
 const fetched = (tile: SumTile, side: StagedSide, item: string): readonly string[] => {
   const { block, quarter } = blockOf(tile, item);
-  return FOUR.map((i) => side.load(i, block, `(start + 4u * ${quarter})`));
+  return FOUR.map((i) => side.load(`${i}u`, block, `(start + 4u * ${quarter})`));
 };
 
 function loads(tile: SumTile, side: StagedSide): string {

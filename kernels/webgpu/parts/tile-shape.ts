@@ -11,6 +11,8 @@ export interface SumTile {
   readonly rowsPerThread: 1 | 4 | 8;
   /** Groups of four columns. */
   readonly groupsPerThread: 1 | 2 | 4;
+  /** Whether the threads of a quad read for each other, where each reads for itself. */
+  readonly hasQuads?: boolean;
   /** Where the sums are made by matrix units; see parts/matrix-tile.ts. */
   readonly unit?: MatrixUnit;
 }
@@ -29,7 +31,7 @@ export interface TileSide {
    * WGSL of four values. `depth`: of column or row 4·`block` + `i`, from depth `k` on; `width`: of
    * columns or rows 4·`block`… at depth `k` + `i`. What is beyond the depth must be 0.
    */
-  readonly load: (i: number, block: string, k: string) => string;
+  readonly load: (i: string, block: string, k: string) => string;
   readonly along: 'depth' | 'width';
 }
 

@@ -9,6 +9,7 @@
  * have a tile of their own there.
  */
 import type { KernelCall, KernelLimits, TileRows } from '../kernel.ts';
+import { hasQuads } from './quads.ts';
 import type { TileShape } from './tile-product.ts';
 import { type SumTile, tileThreads } from './tile-shape.ts';
 
@@ -25,12 +26,13 @@ const LEAST: SumTile = { rows: 4, columns: 64, depth: 32, rowsPerThread: 1, grou
  * A tile whose threads read for themselves; see parts/direct-sums.ts. With 16 rows a thread a
  * product of 256³ took 0.85 of the time, its shader twice as long to compile.
  */
-const onSoftware = (rows: TileRows): SumTile => ({
+const onSoftware = (rows: TileRows, hasQuads: boolean): SumTile => ({
   rows,
   columns: 64,
   depth: 0,
   rowsPerThread: rows === 16 || rows === 64 ? 8 : rows,
   groupsPerThread: 4,
+  hasQuads,
 });
 
 /** Rows that tiles are for, for who wants to force one. */
@@ -59,7 +61,7 @@ export function tileFor(
     return { ...UNITS, unit: matrixUnit };
   }
   const wanted = rowsFor(rows, limits);
-  if (isSoftware) return onSoftware(wanted);
+  if (isSoftware) return onSoftware(wanted, hasQuads(limits));
   switch (wanted) {
     // Reading the weights dominates, and every tile reads them once.
     case 1:
@@ -75,7 +77,7 @@ export function tileFor(
 
 /** Tells tiles apart. */
 export const tileKey = (tile: SumTile): string =>
-  `${tile.rows}x${tileThreads(tile)} ${tile.unit?.size ?? ''}`;
+  `${tile.rows}x${tileThreads(tile)} ${tile.unit?.size ?? ''}${tile.hasQuads ? 'quads' : ''}`;
 
 /** Keys that attention meets at once: of every tile, since a row's bits depend on it. */
 export const KEYS = 32;

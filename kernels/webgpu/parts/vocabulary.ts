@@ -286,11 +286,11 @@ fn main(at: Place, group: vec3<u32>) {
     ${tileSums(tile, {
       columns: {
         along: 'depth',
-        load: (i, block, k) => `load_weight(entry + 4u * ${block} + ${i}u, ${k})`,
+        load: (i, block, k) => `load_weight(entry + 4u * ${block} + ${i}, ${k})`,
       },
       rows: {
         along: 'depth',
-        load: (i, block, k) => `load_hidden(tile_rows[4u * ${block} + ${i}u], ${k})`,
+        load: (i, block, k) => `load_hidden(tile_rows[4u * ${block} + ${i}], ${k})`,
       },
       depth: 'p.D',
     })}
