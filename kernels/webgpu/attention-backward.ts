@@ -28,12 +28,12 @@ import {
 } from './parts/heads.ts';
 import { keyGradientPasses } from './parts/key-gradient-passes.ts';
 import { operand } from './parts/operands.ts';
-import { hasQuads, QUAD_ROWS, quadSlices } from './parts/quads.ts';
+import { QUAD_ROWS, quadSlices } from './parts/quads.ts';
 import { queryGradientShader, querySlices } from './parts/query-gradients.ts';
 import { quadQueryGradientShader } from './parts/query-gradients-quads.ts';
 import { rowNumbers } from './parts/row-work.ts';
 import { bytesOfStored, type Piece, pieces, rowsPerBinding, slicesOf } from './parts/slices.ts';
-import { keyTile, queryTile } from './parts/tiles.ts';
+import { hasQuads, keyTile, queryTile } from './parts/tiles.ts';
 import { variants } from './parts/variants.ts';
 import { zeroAll } from './parts/zero.ts';
 import { type ArrayUse, type Shader, shader } from './shader.ts';

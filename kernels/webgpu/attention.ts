@@ -15,11 +15,11 @@ import { foldGroups } from './parts/fold-groups.ts';
 import { planForest } from './parts/forest.ts';
 import { slicedArrays } from './parts/heads.ts';
 import { operand } from './parts/operands.ts';
-import { hasQuads, quadSlices } from './parts/quads.ts';
+import { quadSlices } from './parts/quads.ts';
 import { ROW_NUMBERS, rowNumbers, rowWork } from './parts/row-work.ts';
 import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './parts/slices.ts';
 import type { TileShape } from './parts/tile-product.ts';
-import { KEYS, queryTile } from './parts/tiles.ts';
+import { hasQuads, KEYS, queryTile } from './parts/tiles.ts';
 
 const sourceOf = ({ rows }: TileShape): AttendSource => ({
   name: 'attention',

@@ -11,9 +11,9 @@ import { shader } from '../shader.ts';
 import { foldGroups } from './fold-groups.ts';
 import { keyGradientShader, keySlices } from './key-gradients.ts';
 import { quadKeyGradientShader } from './key-gradients-quads.ts';
-import { hasQuads, quadSlices } from './quads.ts';
+import { quadSlices } from './quads.ts';
 import { bytesOfStored, type Piece, pieces, rowsPerBinding } from './slices.ts';
-import { keyTile } from './tiles.ts';
+import { hasQuads, keyTile } from './tiles.ts';
 
 const SHARES_MOST = 4;
 

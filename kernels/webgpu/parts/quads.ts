@@ -9,13 +9,13 @@
  * chains of parts/tile-product.ts, so the bits are the same. With 8 rows of A a thread, attention took
  * 0.7 to 0.9 of the time, its shaders twice as long to compile.
  */
-import type { KernelLimits } from '../kernel.ts';
 import { groupsOf } from './heads.ts';
+import { KEYS } from './tiles.ts';
 
 /** Rows of a tile, those of one thread, and rows of B that are met at once. */
 export const QUAD_ROWS = 64;
 export const QUAD_ROWS_EACH = 4;
-export const QUAD_COLUMNS = 32;
+export const QUAD_COLUMNS = KEYS;
 export const QUAD_THREADS = QUAD_ROWS / QUAD_ROWS_EACH;
 
 /** Groups of four elements of a head's output that a thread can hold for each row. */
@@ -23,10 +23,6 @@ const GROUPS_MOST = 32;
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
 const GROUPS = numbers(QUAD_COLUMNS / 4);
-
-/** Whether quads are used: on a CPU whose threads can read from each other. */
-export const hasQuads = ({ isSoftware, hasSubgroups, subgroupMinSize }: KernelLimits): boolean =>
-  isSoftware && hasSubgroups && subgroupMinSize >= 4;
 
 /**
  * How the groups of a head's output are dealt to workgroups, each of which makes the scores. Heads of
@@ -82,13 +78,6 @@ export const forQuadScores = (
   i: number,
   piece: (score: string, group: number) => string,
 ): string => GROUPS.map((group) => piece(scoreAt(name, i, group), group)).join('\n');
-
-/** `let` lines: rows 4·`group` … of B as `b0` … `b3`, each loaded by one thread of the quad. */
-const shared = (group: number, b: (column: string) => string): string => `
-      let own = ${b(`${4 * group}u + quadLane`)};
-      ${numbers(4)
-        .map((i) => `let b${i} = quadBroadcast(own, ${i}u);`)
-        .join('\n      ')}`;
 
 interface ProductOptions {
   /** Scores that the products are added to. */
@@ -158,29 +147,27 @@ interface AccumulateOptions {
 
 /** into = factor·into + W·B. Only where control flow is uniform. */
 export function quadAccumulate({ into, weights, b, factor }: AccumulateOptions): string {
-  const sum = (i: number): string => sumAt(into, i);
+  const eachRow = (piece: (i: number) => string): string =>
+    numbers(QUAD_ROWS_EACH).map(piece).join('\n      ');
   const add = (i: number, group: number): string =>
     ['x', 'y', 'z', 'w'].reduce(
       (before, lane, j) => `fma(vec4f(${scoreAt(weights, i, group)}.${lane}), b${j}, ${before})`,
       `sum${i}`,
     );
-  // Values that change in the loop over groups of columns would be stored each time: the loop is
-  // written out, and only the last value goes to memory.
+  // The array is read and written at a computed place, which costs as much as loads do: once for all
+  // groups of columns.
   return `
   for (var c = firstGroup; c < endGroup; c++) {
-    ${numbers(QUAD_ROWS_EACH)
-      .map((i) => `var sum${i} = ${sum(i)}${factor === undefined ? '' : ` * ${factor(i)}`};`)
-      .join('\n    ')}
+    ${eachRow((i) => `var sum${i} = ${sumAt(into, i)}${factor === undefined ? '' : ` * ${factor(i)}`};`)}
     ${GROUPS.map(
       (group) => `{
-      ${shared(group, b)}
-      ${numbers(QUAD_ROWS_EACH)
-        .map((i) => `sum${i} = ${add(i, group)};`)
+      let own = ${b(`${4 * group}u + quadLane`)};
+      ${numbers(4)
+        .map((j) => `let b${j} = quadBroadcast(own, ${j}u);`)
         .join('\n      ')}
+      ${eachRow((i) => `sum${i} = ${add(i, group)};`)}
     }`,
     ).join('\n    ')}
-    ${numbers(QUAD_ROWS_EACH)
-      .map((i) => `${sum(i)} = sum${i};`)
-      .join('\n    ')}
+    ${eachRow((i) => `${sumAt(into, i)} = sum${i};`)}
   }`;
 }

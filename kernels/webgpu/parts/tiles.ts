@@ -9,7 +9,6 @@
  * have a tile of their own there.
  */
 import type { KernelCall, KernelLimits, TileRows } from '../kernel.ts';
-import { hasQuads } from './quads.ts';
 import type { TileShape } from './tile-product.ts';
 import { type SumTile, tileThreads } from './tile-shape.ts';
 
@@ -21,6 +20,10 @@ const FEW: SumTile = { rows: 16, columns: 64, depth: 32, rowsPerThread: 4, group
 
 /** A GPU hides what it waits for behind threads: as many as for 16 rows. */
 const LEAST: SumTile = { rows: 4, columns: 64, depth: 32, rowsPerThread: 1, groupsPerThread: 1 };
+
+/** Whether the threads of a quad read for each other: on a CPU, where they can. */
+export const hasQuads = ({ isSoftware, hasSubgroups, subgroupMinSize }: KernelLimits): boolean =>
+  isSoftware && hasSubgroups && subgroupMinSize >= 4;
 
 /**
  * A tile whose threads read for themselves; see parts/direct-sums.ts. With 16 rows a thread a
