@@ -5,7 +5,8 @@
  * key head are rows (token, head) of one list, so that their keys are staged once.
  * A workgroup owns 64 rows of one segment and key head and walks the blocks of 32 logical keys on
  * their path (parts/attend.ts), the tiles that see most first. Segments lie on the device, so the
- * grid is the most tiles there can be and each finds its segment (parts/forest.ts).
+ * grid is the most tiles there can be and each finds its segment (parts/forest.ts). Where threads run on
+ * a CPU, tiles and blocks are the same, and their products those of parts/quads.ts.
  */
 import { attentionBackward } from './attention-backward.ts';
 import type { KernelCall, Pass, WebGpuKernel } from './kernel.ts';

@@ -17,9 +17,9 @@ import {
 } from './heads.ts';
 import {
   forQuadRows,
-  forQuadScores,
   forQuadSums,
   QUAD_COLUMNS,
+  QUAD_GROUPS,
   QUAD_ROWS,
   QUAD_ROWS_EACH,
   QUAD_THREADS,
@@ -29,6 +29,7 @@ import {
   quadScores,
   quadSlices,
   quadSums,
+  scoreAt,
 } from './quads.ts';
 import { variants } from './variants.ts';
 
@@ -36,11 +37,7 @@ type QuadAttendOptions = Omit<AttendOptions, 'shape'>;
 
 /** Scores to weights for row `i`, and its sum and factor. */
 function weigh(i: number, row: string): string {
-  const scores: string[] = [];
-  forQuadScores('s', i, (score) => {
-    scores.push(score);
-    return '';
-  });
+  const scores = QUAD_GROUPS.map((group) => scoreAt('s', i, group));
   const tops = scores.reduce(
     (before, score, g) => `max(${before}, select(vec4f(${UNSEEN}), ${score}, seen${g}))`,
     `vec4f(${UNSEEN})`,
@@ -137,7 +134,9 @@ fn main(at: Place, group: vec3<u32>) {
     ${quadScores('s')}
     ${quadProduct({ into: 's', a: (row) => `query_at(${row}, c)`, b: (column) => `key_of(${column}, c)` })}
     let key0 = vec4i(i32(block * ${QUAD_COLUMNS}u)) + vec4i(0, 1, 2, 3);
-    ${[1, 2, 3, 4, 5, 6, 7].map((g) => `let key${g} = key0 + vec4i(${4 * g});`).join('\n    ')}
+    ${QUAD_GROUPS.slice(1)
+      .map((g) => `let key${g} = key0 + vec4i(${4 * g});`)
+      .join('\n    ')}
     ${forQuadRows(weigh)}
     ${quadAccumulate({ into: 'o', weights: 's', b: (column) => `value_of(${column}, c)`, factor: (i) => `factor${i}` })}
   }

@@ -11,6 +11,7 @@ import {
   forQuadScores,
   forQuadSums,
   QUAD_COLUMNS,
+  QUAD_GROUPS,
   QUAD_ROWS,
   QUAD_THREADS,
   quadAccumulate,
@@ -132,7 +133,7 @@ fn main(at: Place, group: vec3<u32>) {
         b: (column) => `upstream_at(${column}, c)`,
       })}
     }
-    ${[0, 1, 2, 3, 4, 5, 6, 7].map((g) => columnsOf(g)).join('\n    ')}
+    ${QUAD_GROUPS.map(columnsOf).join('\n    ')}
     ${forQuadRows(
       (i, row) => `{
       let position = vec4i(work.position + i32(${row}));

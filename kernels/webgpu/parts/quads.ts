@@ -22,7 +22,8 @@ export const QUAD_THREADS = QUAD_ROWS / QUAD_ROWS_EACH;
 const GROUPS_MOST = 32;
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
-const GROUPS = numbers(QUAD_COLUMNS / 4);
+/** Groups of four of those rows of B. */
+export const QUAD_GROUPS = numbers(QUAD_COLUMNS / 4);
 
 /**
  * How the groups of a head's output are dealt to workgroups, each of which makes the scores. Heads of
@@ -66,18 +67,18 @@ export const forQuadSums = (
 
 /** Declares scores of a thread's rows with {@link QUAD_COLUMNS} rows of B. */
 export const quadScores = (name: string): string =>
-  `var ${name} = array<vec4f, ${QUAD_ROWS_EACH * GROUPS.length}>();`;
+  `var ${name} = array<vec4f, ${QUAD_ROWS_EACH * QUAD_GROUPS.length}>();`;
 
 /** The scores of row `i` with the columns 4·`group` … . */
 export const scoreAt = (name: string, i: number, group: number): string =>
-  `${name}[${i * GROUPS.length + group}]`;
+  `${name}[${i * QUAD_GROUPS.length + group}]`;
 
 /** Runs `piece` for each vector of scores of row `i`. */
 export const forQuadScores = (
   name: string,
   i: number,
   piece: (score: string, group: number) => string,
-): string => GROUPS.map((group) => piece(scoreAt(name, i, group), group)).join('\n');
+): string => QUAD_GROUPS.map((group) => piece(scoreAt(name, i, group), group)).join('\n');
 
 interface ProductOptions {
   /** Scores that the products are added to. */
@@ -97,7 +98,7 @@ interface ProductOptions {
 export const quadProduct = ({ into, a, b }: ProductOptions): string => `
   for (var c = 0u; c < p.groups; c++) {
     ${forQuadRows((i, row) => `let a${i} = ${a(row)};`)}
-    ${GROUPS.map(
+    ${QUAD_GROUPS.map(
       (group) => `{
       let b0 = ${b(`${4 * group}u + quadLane`)};
       let b1 = quadSwapX(b0);
@@ -159,7 +160,7 @@ export function quadAccumulate({ into, weights, b, factor }: AccumulateOptions):
   return `
   for (var c = firstGroup; c < endGroup; c++) {
     ${eachRow((i) => `var sum${i} = ${sumAt(into, i)}${factor === undefined ? '' : ` * ${factor(i)}`};`)}
-    ${GROUPS.map(
+    ${QUAD_GROUPS.map(
       (group) => `{
       let own = ${b(`${4 * group}u + quadLane`)};
       ${numbers(4)
