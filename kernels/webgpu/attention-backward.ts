@@ -118,7 +118,7 @@ export function attentionBackward(call: KernelCall): readonly Pass[] {
   const shape = queryTile(call.limits);
   const isQuad = hasQuads(call.limits);
   const forest = planForest(call, {
-    rowsPerTile: shape.rows,
+    rowsPerTile: isQuad ? QUAD_ROWS : shape.rows,
     keysPerTile: isQuad ? QUAD_ROWS : keyTile(call.limits).rows,
     hasPositions: wantsKeys,
   });

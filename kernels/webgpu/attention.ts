@@ -16,13 +16,12 @@ import { foldGroups } from './parts/fold-groups.ts';
 import { planForest } from './parts/forest.ts';
 import { slicedArrays } from './parts/heads.ts';
 import { operand } from './parts/operands.ts';
-import { quadSlices } from './parts/quads.ts';
+import { QUAD_ROWS, quadSlices } from './parts/quads.ts';
 import { ROW_NUMBERS, rowNumbers, rowWork } from './parts/row-work.ts';
 import { bytesOfStored, pieces, rowsPerBinding, slicesOf } from './parts/slices.ts';
-import type { TileShape } from './parts/tile-product.ts';
 import { hasQuads, KEYS, queryTile } from './parts/tiles.ts';
 
-const sourceOf = ({ rows }: TileShape): AttendSource => ({
+const sourceOf = (rows: number): AttendSource => ({
   name: 'attention',
   arrays: { plan: 'read i32 vec4' },
   numbers: ROW_NUMBERS,
@@ -41,13 +40,14 @@ function forward(call: KernelCall): readonly Pass[] {
   const out = operand(call, 'out');
   const lse = operand(call, 'lse');
   const shape = queryTile(call.limits);
-  const source = sourceOf(shape);
+  const isQuad = hasQuads(call.limits);
+  const rowsPerTile = isQuad ? QUAD_ROWS : shape.rows;
+  const source = sourceOf(rowsPerTile);
   const forest = planForest(call, {
-    rowsPerTile: shape.rows,
+    rowsPerTile,
     keysPerTile: KEYS,
     hasPositions: false,
   });
-  const isQuad = hasQuads(call.limits);
   const slices = isQuad ? quadSlices(D).slices : attendSlices(shape, D);
   // All arrays of a pass but q, out, lse and the plan may be slices.
   const most = Math.floor((call.limits.arraysPerPass - 4) / 2);

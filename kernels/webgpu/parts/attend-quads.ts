@@ -3,18 +3,8 @@
  * parts/attend.ts, and so its bits, with a row's softmax in the registers of its thread.
  */
 import { type Shader, shader } from '../shader.ts';
-import { type AttendOptions, ROWS_IN_SLICE, UNSEEN } from './attend.ts';
-import {
-  groupingKey,
-  HEAD_NUMBERS,
-  headReader,
-  headUse,
-  headWriter,
-  placedReader,
-  SLICE_NUMBERS,
-  slicedReader,
-  slicedUses,
-} from './heads.ts';
+import { type AttendOptions, attendBindings, ROWS_IN_SLICE, UNSEEN } from './attend.ts';
+import { groupingKey, headReader, headWriter, placedReader, slicedReader } from './heads.ts';
 import {
   forQuadRows,
   forQuadSums,
@@ -62,27 +52,12 @@ function weigh(i: number, row: string): string {
   }`;
 }
 
-function makeShader({ source, D, q, k, v, out }: QuadAttendOptions): Shader {
+function makeShader(options: QuadAttendOptions): Shader {
+  const { source, D, q, k, v, out } = options;
   const { groups } = quadSlices(D);
   return shader({
     name: `${source.name} by quads`,
-    arrays: {
-      q: headUse('read', q, D),
-      ...slicedUses('k', k, D),
-      ...slicedUses('v', v, D),
-      out: headUse('write', out, D),
-      lse: 'write u32',
-      ...source.arrays,
-    },
-    numbers: {
-      ...HEAD_NUMBERS,
-      ...SLICE_NUMBERS,
-      H: 'u32',
-      rowsPerHead: 'u32',
-      scale: 'f32',
-      slices: 'u32',
-      ...source.numbers,
-    },
+    ...attendBindings(options),
     threads: [QUAD_THREADS, 1, 1],
     subgroups: true,
     body: `

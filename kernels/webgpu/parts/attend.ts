@@ -117,28 +117,41 @@ fn row_in_slice(place: u32) -> u32 {
   return select(NONE, place, place >= p.firstHead && place < p.endHead);
 }`;
 
-function makeShader({ source, shape, D, q, k, v, out }: AttendOptions): Shader {
+/** What the shaders of every tile bind. */
+export const attendBindings = ({
+  source,
+  D,
+  q,
+  k,
+  v,
+  out,
+}: Omit<AttendOptions, 'shape'>): Pick<Shader, 'arrays' | 'numbers'> => ({
+  arrays: {
+    q: headUse('read', q, D),
+    ...slicedUses('k', k, D),
+    ...slicedUses('v', v, D),
+    out: headUse('write', out, D),
+    lse: 'write u32',
+    ...source.arrays,
+  },
+  numbers: {
+    ...HEAD_NUMBERS,
+    ...SLICE_NUMBERS,
+    H: 'u32',
+    rowsPerHead: 'u32',
+    scale: 'f32',
+    slices: 'u32',
+    ...source.numbers,
+  },
+});
+
+function makeShader(options: AttendOptions): Shader {
+  const { source, shape, D, q, k, v, out } = options;
   const { steps } = outputSlices(shape, D, STEPS_MOST);
   const { rows } = shape;
   return shader({
     name: source.name,
-    arrays: {
-      q: headUse('read', q, D),
-      ...slicedUses('k', k, D),
-      ...slicedUses('v', v, D),
-      out: headUse('write', out, D),
-      lse: 'write u32',
-      ...source.arrays,
-    },
-    numbers: {
-      ...HEAD_NUMBERS,
-      ...SLICE_NUMBERS,
-      H: 'u32',
-      rowsPerHead: 'u32',
-      scale: 'f32',
-      slices: 'u32',
-      ...source.numbers,
-    },
+    ...attendBindings(options),
     threads: [threadsOf(shape), 1, 1],
     body: `
 ${headReader('q', q, D)}

@@ -60,7 +60,10 @@ export function directSums(tile: SumTile, { columns, rows, depth }: TileSides): 
 /** The threads of a quad share columns where there are rows for each of them. */
 const sharesColumns = (tile: SumTile): boolean => down(tile) % 4 === 0;
 
-/** Statements that declare a thread's place in the tile, x and y, so that quads share a side. */
+/**
+ * Statements that declare a thread's place in the tile, x and y, so that quads share a side. On a CPU
+ * the threads of a workgroup fill subgroups in their order, so four neighbors are a quad.
+ */
 export const quadPlace = (tile: SumTile): string => `
   let quadLane = at.lane % 4u;
   ${

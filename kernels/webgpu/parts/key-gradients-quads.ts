@@ -3,9 +3,9 @@
  * parts/key-gradients.ts, and so its bits, with weights and ∂s in registers.
  */
 import { type Shader, shader } from '../shader.ts';
-import { groupingKey, headReader, headUse, headWriter, placedReader } from './heads.ts';
-import type { KeyGradientOptions } from './key-gradients.ts';
-import { KEY_NUMBERS, keyWork } from './key-work.ts';
+import { groupingKey, headReader, headWriter, placedReader } from './heads.ts';
+import { type KeyGradientOptions, keyGradientBindings } from './key-gradients.ts';
+import { keyWork } from './key-work.ts';
 import {
   forQuadRows,
   forQuadScores,
@@ -30,9 +30,9 @@ type QuadKeyOptions = Omit<KeyGradientOptions, 'shape'>;
 const placeOf = (row: string): string =>
   `work.share * p.keyHeads + keyAt[${row}] - p.firstKey * p.G`;
 
-function makeShader({ D, isPart, adds, q, k, v, dOut, dK, dV }: QuadKeyOptions): Shader {
+function makeShader(options: QuadKeyOptions): Shader {
+  const { D, isPart, adds, q, k, v, dOut, dK, dV } = options;
   const { groups } = quadSlices(D);
-  const kind = isPart ? 'f32' : 'stored';
   const write = (name: string, sums: string, factor: string): string =>
     forQuadSums(
       sums,
@@ -47,17 +47,7 @@ function makeShader({ D, isPart, adds, q, k, v, dOut, dK, dV }: QuadKeyOptions):
     );
   return shader({
     name: 'attention: gradients of k and v by quads',
-    arrays: {
-      q: headUse('read', q, D),
-      k: headUse('read', k, D),
-      v: headUse('read', v, D),
-      dOut: headUse('read', dOut, D),
-      statistics: 'read f32',
-      plan: 'read i32 vec4',
-      dK: headUse('write', dK, D, kind),
-      dV: headUse('write', dV, D, kind),
-    },
-    numbers: KEY_NUMBERS,
+    ...keyGradientBindings(options),
     threads: [QUAD_THREADS, 1, 1],
     subgroups: true,
     body: `

@@ -48,10 +48,37 @@ export interface KeyGradientOptions {
   readonly dV: GpuArray;
 }
 
-function makeShader({ shape, D, isPart, adds, q, k, v, dOut, dK, dV }: KeyGradientOptions): Shader {
+/** What the shaders of every tile bind. */
+export function keyGradientBindings({
+  D,
+  isPart,
+  q,
+  k,
+  v,
+  dOut,
+  dK,
+  dV,
+}: Omit<KeyGradientOptions, 'shape'>): Pick<Shader, 'arrays' | 'numbers'> {
+  const kind = isPart ? 'f32' : 'stored';
+  return {
+    arrays: {
+      q: headUse('read', q, D),
+      k: headUse('read', k, D),
+      v: headUse('read', v, D),
+      dOut: headUse('read', dOut, D),
+      statistics: 'read f32',
+      plan: 'read i32 vec4',
+      dK: headUse('write', dK, D, kind),
+      dV: headUse('write', dV, D, kind),
+    },
+    numbers: KEY_NUMBERS,
+  };
+}
+
+function makeShader(options: KeyGradientOptions): Shader {
+  const { shape, D, isPart, adds, q, k, v, dOut, dK, dV } = options;
   const { rows, columns } = shape;
   const { steps } = outputSlices(shape, D, STEPS_MOST);
-  const kind = isPart ? 'f32' : 'stored';
   const write = (name: string, sums: string, factor: string): string =>
     forOutputs(
       shape,
@@ -75,17 +102,7 @@ function makeShader({ shape, D, isPart, adds, q, k, v, dOut, dK, dV }: KeyGradie
     ${accumulate({ shape, steps, into, b: (column, c) => `${b}(${column}, ${c})` })}`;
   return shader({
     name: 'attention: gradients of k and v',
-    arrays: {
-      q: headUse('read', q, D),
-      k: headUse('read', k, D),
-      v: headUse('read', v, D),
-      dOut: headUse('read', dOut, D),
-      statistics: 'read f32',
-      plan: 'read i32 vec4',
-      dK: headUse('write', dK, D, kind),
-      dV: headUse('write', dV, D, kind),
-    },
-    numbers: KEY_NUMBERS,
+    ...keyGradientBindings(options),
     threads: [threadsOf(shape), 1, 1],
     body: `
 ${headReader('q', q, D)}

@@ -4,16 +4,7 @@
  */
 import { type Shader, shader } from '../shader.ts';
 import { ROWS_IN_SLICE } from './attend.ts';
-import {
-  groupingKey,
-  headReader,
-  headUse,
-  headWriter,
-  placedReader,
-  SLICE_NUMBERS,
-  slicedReader,
-  slicedUses,
-} from './heads.ts';
+import { groupingKey, headReader, headWriter, placedReader, slicedReader } from './heads.ts';
 import {
   forQuadRows,
   forQuadScores,
@@ -29,26 +20,18 @@ import {
   quadSums,
   scoreAt,
 } from './quads.ts';
-import type { QueryGradientOptions } from './query-gradients.ts';
-import { ROW_NUMBERS, rowWork } from './row-work.ts';
+import { type QueryGradientOptions, queryGradientBindings } from './query-gradients.ts';
+import { rowWork } from './row-work.ts';
 import { variants } from './variants.ts';
 
 type QuadQueryOptions = Omit<QueryGradientOptions, 'shape'>;
 
-function makeShader({ D, q, k, v, dOut, dQ }: QuadQueryOptions): Shader {
+function makeShader(options: QuadQueryOptions): Shader {
+  const { D, q, k, v, dOut, dQ } = options;
   const { groups } = quadSlices(D);
   return shader({
     name: 'attention: gradient of q by quads',
-    arrays: {
-      q: headUse('read', q, D),
-      ...slicedUses('k', k, D),
-      ...slicedUses('v', v, D),
-      dOut: headUse('read', dOut, D),
-      statistics: 'read f32',
-      plan: 'read i32 vec4',
-      dQ: headUse('write', dQ, D),
-    },
-    numbers: { ...ROW_NUMBERS, ...SLICE_NUMBERS, headScale: 'f32', hasUpstream: 'u32' },
+    ...queryGradientBindings(options),
     threads: [QUAD_THREADS, 1, 1],
     subgroups: true,
     body: `

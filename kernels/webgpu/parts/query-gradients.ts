@@ -51,7 +51,29 @@ export interface QueryGradientOptions {
   readonly dQ: GpuArray;
 }
 
-function makeShader({ shape, D, q, k, v, dOut, dQ }: QueryGradientOptions): Shader {
+/** What the shaders of every tile bind. */
+export const queryGradientBindings = ({
+  D,
+  q,
+  k,
+  v,
+  dOut,
+  dQ,
+}: Omit<QueryGradientOptions, 'shape'>): Pick<Shader, 'arrays' | 'numbers'> => ({
+  arrays: {
+    q: headUse('read', q, D),
+    ...slicedUses('k', k, D),
+    ...slicedUses('v', v, D),
+    dOut: headUse('read', dOut, D),
+    statistics: 'read f32',
+    plan: 'read i32 vec4',
+    dQ: headUse('write', dQ, D),
+  },
+  numbers: { ...ROW_NUMBERS, ...SLICE_NUMBERS, headScale: 'f32', hasUpstream: 'u32' },
+});
+
+function makeShader(options: QueryGradientOptions): Shader {
+  const { shape, D, q, k, v, dOut, dQ } = options;
   const { steps } = outputSlices(shape, D, STEPS_MOST);
   const write = forOutputs(
     shape,
@@ -63,16 +85,7 @@ function makeShader({ shape, D, q, k, v, dOut, dQ }: QueryGradientOptions): Shad
   );
   return shader({
     name: 'attention: gradient of q',
-    arrays: {
-      q: headUse('read', q, D),
-      ...slicedUses('k', k, D),
-      ...slicedUses('v', v, D),
-      dOut: headUse('read', dOut, D),
-      statistics: 'read f32',
-      plan: 'read i32 vec4',
-      dQ: headUse('write', dQ, D),
-    },
-    numbers: { ...ROW_NUMBERS, ...SLICE_NUMBERS, headScale: 'f32', hasUpstream: 'u32' },
+    ...queryGradientBindings(options),
     threads: [threadsOf(shape), 1, 1],
     body: `
 ${headReader('q', q, D)}
