@@ -26,18 +26,15 @@ if flags.device == "cuda" and not torch.cuda.is_available():
 DEVICE = torch.device(flags.device)
 
 
-def heads_first(x):
-    """[T, H, D] as the [1, H, T, D] that scaled_dot_product_attention takes."""
-    return x.transpose(0, 1).unsqueeze(0)
-
-
 def attention(i, dims, scalars):
-    """SDPA; its causal flag for one sequence, a mask for anything packed."""
+    """SDPA: a batch of sequences of one length, as towers with windows take; a mask for what is packed else."""
     if scalars.get("window", 0) != 0:
         raise Missing("has no sliding window")
     segments, length = i["segments"].tolist(), dims["T"]
-    mask, causal = None, scalars["causal"] != 0
-    if len(segments) > 1:
+    mask, causal, batch = None, scalars["causal"] != 0, 1
+    if all(parent < 0 for _, _, parent in segments) and len({e - s for s, e, _ in segments}) == 1:
+        batch = len(segments)
+    else:
         mask = torch.zeros(length, length, dtype=torch.bool)
         for start, end, parent in segments:
             mask[start:end, start:end] = True
@@ -46,12 +43,13 @@ def attention(i, dims, scalars):
                 mask[start:end, first:last] = True
         if causal:
             mask &= torch.ones(length, length, dtype=torch.bool).tril()
+    heads_first = lambda x: x.unflatten(0, (batch, -1)).transpose(1, 2)
     out = F.scaled_dot_product_attention(
         heads_first(i["q"]), heads_first(i["k"]), heads_first(i["v"]), attn_mask=mask,
         is_causal=causal and mask is None, scale=scalars["scale"] or None,
         enable_gqa=dims["H"] != dims["G"],
     )
-    return {"out": out[0].transpose(0, 1)}
+    return {"out": out.transpose(1, 2).flatten(0, 1)}
 
 
 def attention_decode(i, dims, scalars):

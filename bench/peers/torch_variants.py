@@ -49,8 +49,11 @@ def sdpa(backend):
     def recipe(i, given, dims, scalars):
         from torch.nn.attention import SDPBackend, sdpa_kernel
 
-        if scalars.get("window", 0) != 0 or scalars["causal"] == 0:
-            raise Missing("is measured causal and without a window")
+        causal = scalars["causal"] != 0
+        if scalars.get("window", 0) != 0:
+            raise Missing("is measured without a window")
+        if not causal and (i["segments"][:, 2] >= 0).any():
+            raise Missing("is measured causal where prompts are shared")
         chosen, scale = getattr(SDPBackend, backend), scalars["scale"] or None
         index, is_first = repeat_prefixes(i["segments"], dims["T"])
         spread = lambda x: x[index].transpose(1, 2).contiguous()
@@ -64,7 +67,7 @@ def sdpa(backend):
             is_grouped = x["q"].shape[1] != x["k"].shape[1]
             with sdpa_kernel(chosen):
                 return {"out": F.scaled_dot_product_attention(
-                    x["q"], x["k"], x["v"], is_causal=True, scale=scale, enable_gqa=is_grouped)}
+                    x["q"], x["k"], x["v"], is_causal=causal, scale=scale, enable_gqa=is_grouped)}
 
         if dims["H"] != dims["G"]:
             try:

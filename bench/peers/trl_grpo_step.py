@@ -1,4 +1,4 @@
-"""TRL's GRPOTrainer on a tiny text-only Qwen2, one optimizer step per line read from stdin.
+"""TRL's GRPOTrainer on a text-only Qwen2 of given sizes, one optimizer step per line read from stdin.
 
 Prints one JSON line per step: {"seconds": …, "tokens": …}. Driven by bench/src/grpo-step.ts, which
 interleaves it with Saccade. Needs torch, transformers, trl, datasets.
@@ -15,21 +15,18 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 warnings.filterwarnings("ignore")
 
+GROUP, PROMPT_TOKENS, COMPLETION_TOKENS = 8, 64, 64
+
 parser = argparse.ArgumentParser()
-parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--prompts", type=int, default=16)
-parser.add_argument("--group", type=int, default=8)
-parser.add_argument("--prompt-tokens", type=int, default=64)
-parser.add_argument("--completion-tokens", type=int, default=64)
-parser.add_argument("--steps", type=int, default=100)
-args = parser.parse_args()
+parser.add_argument("--sizes", type=json.loads, required=True, help="threads, steps, prompts, and the model's")
+sizes = argparse.Namespace(**parser.parse_args().sizes)
 
 protocol = os.fdopen(os.dup(1), "w")  # the trainer prints to stdout; keep the protocol apart from it
 os.dup2(2, 1)
 
 import torch
 
-torch.set_num_threads(args.threads)
+torch.set_num_threads(sizes.threads)
 torch.manual_seed(0)
 
 from datasets import Dataset
@@ -49,15 +46,16 @@ tokenizer = PreTrainedTokenizerFast(
 
 model = Qwen2ForCausalLM(
     Qwen2Config(
-        vocab_size=VOCAB, hidden_size=128, num_hidden_layers=4, num_attention_heads=4,
-        num_key_value_heads=2, intermediate_size=384, max_position_embeddings=512,
+        vocab_size=VOCAB, hidden_size=sizes.hidden, num_hidden_layers=sizes.layers,
+        num_attention_heads=sizes.heads, num_key_value_heads=sizes.kvHeads,
+        intermediate_size=sizes.intermediate, max_position_embeddings=512,
         tie_word_embeddings=True, pad_token_id=VOCAB - 2, eos_token_id=VOCAB - 1, bos_token_id=None,
     )
 )
 
 generator = torch.Generator().manual_seed(1)
-count = args.prompts * args.steps
-prompts = torch.randint(0, VOCAB - 2, (count, args.prompt_tokens), generator=generator)
+count = sizes.prompts * sizes.steps
+prompts = torch.randint(0, VOCAB - 2, (count, PROMPT_TOKENS), generator=generator)
 dataset = Dataset.from_dict({"prompt": [" ".join(f"w{t}" for t in row.tolist()) for row in prompts]})
 
 
@@ -77,17 +75,17 @@ class Interleave(TrainerCallback):
 
     def on_step_end(self, *_, **__):
         seconds = time.perf_counter() - self.start
-        tokens = args.prompts * args.group * args.completion_tokens
+        tokens = sizes.prompts * GROUP * COMPLETION_TOKENS
         protocol.write(json.dumps({"seconds": seconds, "tokens": tokens}) + "\n")
         protocol.flush()
 
 
 config = GRPOConfig(
     output_dir=tempfile.mkdtemp(), use_cpu=True, report_to=[], disable_tqdm=True,
-    per_device_train_batch_size=args.prompts * args.group, gradient_accumulation_steps=1,
-    num_generations=args.group, max_completion_length=args.completion_tokens,
-    max_steps=args.steps, learning_rate=1e-6, beta=0.0, temperature=1.0, top_k=0,
-    generation_kwargs={"min_new_tokens": args.completion_tokens},
+    per_device_train_batch_size=sizes.prompts * GROUP, gradient_accumulation_steps=1,
+    num_generations=GROUP, max_completion_length=COMPLETION_TOKENS,
+    max_steps=sizes.steps, learning_rate=1e-6, beta=0.0, temperature=1.0, top_k=0,
+    generation_kwargs={"min_new_tokens": COMPLETION_TOKENS},
     logging_strategy="no", save_strategy="no", dataloader_num_workers=0, bf16=False,
     gradient_checkpointing=False, shuffle_dataset=False,
 )

@@ -138,7 +138,10 @@ describe('the command line', () => {
   it('says what it knows, and which values it takes', () => {
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [['tabel'], /^There is no command "tabel"\. Did you mean table\?$/m],
-      [['table', '--filter', 'nothing'], /No row matches "nothing"\. The rows are: /],
+      [
+        ['table', '--filter', 'nothing'],
+        /No row of at most 4096 tokens matches "nothing"\. The rows are: /,
+      ],
       [['--filter', 'nothing'], /No case matches.*The ops are: adamwStep/],
       [['--dtype', 'f8'], /Pass some of f32/],
       [['--backend', 'gpu'], /Pass native, webgpu or reference/],

@@ -1,9 +1,10 @@
 /** Attention over a group with its prompt packed once, beside a prompt for each response. */
 import { planSharedPrefix, planVarlen, type SegmentPlan } from '@saccade/attention';
 import { type DType, UnsupportedError } from '@saccade/core';
-import type { Device, Dims, Op, OpCase } from '@saccade/ops';
+import type { Device, Op, OpCase } from '@saccade/ops';
 import { allOps, storageTypes } from './catalog-ops.ts';
 import { prepareCase } from './prepared-case.ts';
+import type { Heads } from './rows/cases.ts';
 import type { RunOptions } from './run-ops.ts';
 import { pairedRatio, type Ratio, type Sample, summarize } from './statistics.ts';
 import { takeTurns } from './take-turns.ts';
@@ -11,6 +12,7 @@ import { timeOnce } from './time-once.ts';
 
 /** A group whose prompt is packed once, beside the same group with a prompt for each response. */
 export interface SharedPrefixResult {
+  readonly shape: GroupShape;
   readonly dtype: DType;
   readonly shared: Sample;
   readonly repeated: Sample;
@@ -25,7 +27,7 @@ export interface GroupShape {
   readonly prefix: number;
   readonly response: number;
   readonly group: number;
-  readonly heads: Dims;
+  readonly heads: Heads;
 }
 
 /** Both packings of a group as cases of `attention`. */
@@ -64,6 +66,7 @@ export async function measureSharedPrefix(
         );
       const [once = [], often = []] = await takeTurns([turn(shared), turn(repeated)], options);
       results.push({
+        shape,
         dtype,
         shared: summarize(once),
         repeated: summarize(often),

@@ -1,7 +1,7 @@
 /**
- * One GRPO step of a small text-only policy, sampling included, beside TRL's GRPOTrainer.
+ * One GRPO step of a text-only policy, sampling included, beside TRL's GRPOTrainer.
  *
- * Both sides sample 16 prompts × 8 rollouts of 64 tokens after 64-token prompts, then take one
+ * Both sides sample 8 rollouts of 64 tokens after each 64-token prompt, then take one
  * optimizer step, on the same cores and turn by turn, so that whatever else the machine does hits
  * both. Figures are medians; the first round warms up and is left out.
  *
@@ -22,8 +22,9 @@ import {
   GROUP,
   makePolicy,
   makePrompts,
+  type PolicySize,
   PROMPT_TOKENS,
-  PROMPTS,
+  policySizes,
   sampleGroups,
 } from './text-policy.ts';
 
@@ -32,6 +33,8 @@ export interface GrpoStepOptions {
   readonly python: string;
   readonly rounds: number;
   readonly threads: number;
+  readonly prompts: number;
+  readonly size: PolicySize;
   readonly onRound?: (line: string) => void;
   readonly signal?: AbortSignal;
   readonly keep?: (soFar: GrpoStepResult) => void;
@@ -41,6 +44,8 @@ export interface GrpoStepResult {
   readonly what: string;
   readonly threads: number;
   readonly peers: Readonly<Record<string, string>>;
+  /** Of the decoder, whose layers both have. */
+  readonly size: PolicySize;
   readonly parameters: number;
   /** Seconds of a step. */
   readonly saccade: Sample;
@@ -60,14 +65,14 @@ function reward({ tokens }: SampleResult): number {
   return tokens.filter((token) => token % 2 === 0).length / tokens.length;
 }
 
-function makeLearner(policy: LocalPolicy): Learner {
+function makeLearner(policy: LocalPolicy, prompts: number): Learner {
   return createLearner({
     policy,
     algorithm: grpo,
     images: new ModelImages(policy.processor),
     schedule: () => 1e-6,
     // TRL takes its batch in one pass too.
-    microBatchTokens: PROMPTS * (PROMPT_TOKENS + GROUP * COMPLETION_TOKENS),
+    microBatchTokens: prompts * (PROMPT_TOKENS + GROUP * COMPLETION_TOKENS),
   });
 }
 
@@ -98,8 +103,9 @@ async function saccadeStep(
   policy: LocalPolicy,
   learner: Learner,
   round: number,
+  count: number,
 ): Promise<StepTime> {
-  const prompts = makePrompts(round);
+  const prompts = makePrompts(round, count);
   const start = performance.now();
   const groups = await sampleGroups(policy, prompts, round);
   const trained = groups.flatMap((group, p) =>
@@ -112,22 +118,34 @@ async function saccadeStep(
 
 /** @throws MissingError if the Python cannot run TRL */
 export async function measureGrpoStep(options: GrpoStepOptions): Promise<GrpoStepResult> {
-  const { python, rounds, threads, onRound } = options;
+  const { python, rounds, threads, prompts, size, onRound } = options;
+  const { hidden, layers, heads, kvHeads, intermediate } = policySizes[size];
+  const given = {
+    threads,
+    steps: rounds + 1,
+    prompts,
+    hidden,
+    layers,
+    heads,
+    kvHeads,
+    intermediate,
+  };
   const script = fileURLToPath(new URL('../peers/trl_grpo_step.py', import.meta.url));
   const trl = await startJsonLines(
     python,
-    [script, '--threads', String(threads), '--steps', String(rounds + 1)],
+    [script, '--sizes', JSON.stringify(given)],
     'torch, transformers, trl and datasets',
   );
-  const policy = makePolicy(threads);
-  const learner = makeLearner(policy);
+  const policy = makePolicy({ threads, size });
+  const learner = makeLearner(policy, prompts);
   const ours: number[] = [];
   const theirs: number[] = [];
   const { parameterCount: parameters } = policy;
   const result = (): GrpoStepResult => ({
-    what: `GRPO step, ${PROMPTS} prompts of ${PROMPT_TOKENS} tokens × ${GROUP} rollouts of ${COMPLETION_TOKENS}`,
+    what: `GRPO step of ${size} parameters, ${prompts} prompts of ${PROMPT_TOKENS} tokens × ${GROUP} rollouts of ${COMPLETION_TOKENS}`,
     threads,
     peers: trl.ready.versions as Readonly<Record<string, string>>,
+    size,
     parameters,
     saccade: summarize(ours),
     trl: summarize(theirs),
@@ -137,7 +155,7 @@ export async function measureGrpoStep(options: GrpoStepOptions): Promise<GrpoSte
   try {
     for (let round = 0; round <= rounds; round++) {
       options.signal?.throwIfAborted();
-      const mine = await saccadeStep(policy, learner, round);
+      const mine = await saccadeStep(policy, learner, round, prompts);
       const peer = (await trl.ask({ do: 'step' })) as unknown as StepTime;
       if (mine.tokens !== peer.tokens) {
         throw new Error(`Unequal work: ${mine.tokens} tokens here, ${peer.tokens} in TRL.`);

@@ -8,7 +8,13 @@ import { type Ceilings, MEMORY_BYTES, nativeCeilings } from './ceilings.ts';
 import { type Provenance, provenance } from './machine.ts';
 import { openWebGpu } from './open-webgpu.ts';
 import type { BrowserPeers } from './peers/browser-peers.ts';
-import { type OpenPeers, openProcessorPeers, openWebGpuPeers } from './peers/open-peers.ts';
+import {
+  type IsWanted,
+  type OpenPeers,
+  openProcessorPeers,
+  openWebGpuPeers,
+  parsePeers,
+} from './peers/open-peers.ts';
 import type { Peer } from './peers/peer.ts';
 import type { Ceiling } from './roofline.ts';
 import { threeDigits } from './units.ts';
@@ -17,7 +23,8 @@ export interface RunSettings {
   readonly backend: string;
   readonly isa?: string;
   readonly threads?: number;
-  readonly peers?: boolean;
+  /** Names, comma between; true: all that there are. */
+  readonly peers?: true | string;
   readonly python?: string;
   /** The command line, for the record. */
   readonly args: readonly string[];
@@ -48,6 +55,7 @@ export interface OpenRun {
 /** @throws ConfigError or MissingError before any work */
 export async function openRun(settings: RunSettings): Promise<OpenRun> {
   const threads = settings.threads ?? availableParallelism();
+  const isWanted = settings.peers === undefined ? undefined : parsePeers(settings.peers);
   const open = await openBackend(settings, threads);
   const { ceilings } = open;
   const device = openDevice(open.backend);
@@ -56,7 +64,8 @@ export async function openRun(settings: RunSettings): Promise<OpenRun> {
       f32: ceilings.of('f32', MEMORY_BYTES),
       bf16: ceilings.of('bf16', MEMORY_BYTES),
     };
-  const found: OpenPeers = settings.peers ? await open.openPeers() : { peers: [], absent: [] };
+  const found: OpenPeers =
+    isWanted === undefined ? { peers: [], absent: [] } : await open.openPeers(isWanted);
   const { peers, browser, absent } = found;
   const versions: Readonly<Record<string, string>> = {
     ...Object.fromEntries(peers.map(({ name, version }) => [name, version])),
@@ -104,11 +113,12 @@ interface OpenBackend extends Pick<OpenRun, 'ceilings' | 'dtypes'> {
   readonly isSlow?: boolean;
   /** Sentences for people. */
   readonly notes?: readonly string[];
-  openPeers(): Promise<OpenPeers>;
+  openPeers(isWanted: IsWanted): Promise<OpenPeers>;
 }
 
 async function openBackend(settings: RunSettings, threads: number): Promise<OpenBackend> {
-  const openPeers = (): Promise<OpenPeers> => openProcessorPeers(settings.python, threads);
+  const openPeers = (isWanted: IsWanted): Promise<OpenPeers> =>
+    openProcessorPeers(isWanted, settings.python, threads);
   switch (settings.backend) {
     case 'native': {
       const isa = settings.isa as InstructionSet | undefined;
@@ -125,7 +135,7 @@ async function openBackend(settings: RunSettings, threads: number): Promise<Open
         dtypes: hasHalves ? ['f32', 'f16'] : ['f32'],
         isSlow: adapter.isSoftware,
         notes: hasHalves ? [] : ['no f16: the adapter has no shader-f16'],
-        openPeers: () => openWebGpuPeers(threads, adapter.isSoftware),
+        openPeers: (isWanted) => openWebGpuPeers(isWanted, threads, adapter.isSoftware),
       };
     }
     default:

@@ -59,7 +59,10 @@ export async function measureQueuedLaunches({
   signal,
   keep,
 }: QueuedLaunchesOptions): Promise<QueuedLaunchesResult> {
-  const policies = [makePolicy(threads, 'queued'), makePolicy(threads, 'blocking')] as const;
+  const policies = [
+    makePolicy({ threads, launches: 'queued' }),
+    makePolicy({ threads, launches: 'blocking' }),
+  ] as const;
   const queued: Round[] = [];
   const blocking: Round[] = [];
   const compare = (figure: keyof QueuedLaunchesResult): Comparison => {

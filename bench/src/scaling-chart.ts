@@ -19,7 +19,7 @@ export function drawScaling(sweeps: readonly Sweep[], about: string): string {
       y: MARGIN + HEADING + Math.floor(i / COLUMNS) * (PANEL.height + GAP),
     }),
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="Time of a forward and its backward by ${sweeps.map(({ axis }) => axis).join(', ')}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="Time by ${sweeps.map(({ axis }) => axis).join(', ')}">
 <style>text{font:12px system-ui,"Segoe UI",Roboto,sans-serif;fill:#4a4d52}.heading{font-size:17px;font-weight:600;fill:#1c1d1f}.title{font-size:14px;font-weight:600;fill:#1c1d1f}.label{fill:#1c1d1f}.grid{stroke:#e4e5e1}</style>
 <rect width="${width}" height="${height}" fill="#fff"/>
 <text class="heading" x="${MARGIN}" y="${MARGIN + 12}">How the time of a forward and its backward grows (float32, medians, bars p20–p80)</text>

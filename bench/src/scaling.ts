@@ -1,12 +1,22 @@
-/** How cost grows with tokens, vocabulary, group size and threads. */
-import { attention } from '@saccade/attention';
+/** How cost grows with tokens, patches of an image, vocabulary, group size, conversations and threads. */
+import { attention, attentionDecode } from '@saccade/attention';
 import { type InstructionSet, nativeBackend } from '@saccade/backend-native';
 import { linearLogprob } from '@saccade/logprob';
 import { type Device, gemm, type Op, type OpCase, openDevice } from '@saccade/ops';
 import { groupCases } from './group-packing.ts';
 import { growthExponent } from './growth.ts';
 import type { MeasureOptions } from './measure.ts';
-import { type PreparedCase, prepareCase } from './prepared-case.ts';
+import { type Pass, type PreparedCase, prepareCase } from './prepared-case.ts';
+import type { QwenSizes } from './published-sizes.ts';
+import {
+  conversationsCase,
+  gemmCase,
+  type Heads,
+  logprobCase,
+  rolloutsCase,
+  sequencesCase,
+} from './rows/cases.ts';
+import { WINDOW_PATCHES } from './rows/vision.ts';
 import { type Sample, summarize } from './statistics.ts';
 import { takeTurns } from './take-turns.ts';
 import { timeOnce } from './time-once.ts';
@@ -14,7 +24,7 @@ import { timeOnce } from './time-once.ts';
 export interface Curve {
   readonly label: string;
   readonly sizes: readonly number[];
-  /** Seconds of a forward and its backward, by size. */
+  /** Seconds by size: of a forward and its backward, or of a forward where there is no other. */
   readonly seconds: readonly Sample[];
   /** p of time ∝ size^p over all sizes. */
   readonly exponent: number;
@@ -28,11 +38,14 @@ export interface Sweep {
 }
 
 export interface ScalingOptions extends MeasureOptions {
+  /** The widths of layers; default small ones, which take a processor little time. */
+  readonly sizes?: ScaledSizes;
   readonly isa?: InstructionSet;
   readonly threads: number;
   /** Largest sizes; the sweeps end there. */
   readonly mostTokens: number;
   readonly mostVocabulary: number;
+  readonly mostPatches: number;
   readonly onStart?: (what: string) => void;
   readonly signal?: AbortSignal;
   readonly keep?: (soFar: readonly Sweep[]) => void;
@@ -49,6 +62,8 @@ interface Point {
 
 interface Plan {
   readonly axis: string;
+  /** Default `both`. */
+  readonly pass?: Pass;
   readonly title: string;
   readonly curves: Readonly<Record<string, readonly Point[]>>;
 }
@@ -59,93 +74,122 @@ const doublings = (first: number, last: number): readonly number[] => {
   return sizes;
 };
 
-const attentionCase = (T: number): OpCase => ({
-  dims: { T, H: 2, G: 1, D: 64, S: 1, P: 3 },
-  indices: { segments: Int32Array.of(0, T, -1) },
-});
+/** What grows has these widths. */
+export interface ScaledSizes {
+  readonly hidden: number;
+  /** Output width of the linear layer. */
+  readonly intermediate: number;
+  readonly heads: Heads;
+  readonly visionHeads: Heads;
+}
 
-const logprobCase = (N: number, V: number): OpCase => ({
-  dims: { N, D: 512, V },
-  indices: { targets: Int32Array.from({ length: N }, (_, n) => (n * 7919) % V) },
-  gradOf: ['logprobs'],
-});
+const SMALL: ScaledSizes = {
+  hidden: 512,
+  intermediate: 512,
+  heads: { H: 2, G: 1, D: 64 },
+  visionHeads: { H: 2, G: 2, D: 80 },
+};
 
-const gemmCase = (M: number): OpCase => ({ dims: { M, K: 512, N: 512 }, without: ['b'] });
+/** The widths of a published model's layers. */
+export function scaledSizes({
+  hidden,
+  intermediate,
+  heads,
+  kvHeads,
+  vision,
+}: QwenSizes): ScaledSizes {
+  return {
+    hidden,
+    intermediate,
+    heads: { H: heads, G: kvHeads, D: hidden / heads },
+    visionHeads: { H: vision.heads, G: vision.heads, D: vision.hidden / vision.heads },
+  };
+}
 
-function plans({ threads, mostTokens, mostVocabulary }: ScalingOptions): readonly Plan[] {
-  const tokens = doublings(1024, mostTokens);
+const describeHeads = ({ H, G, D }: Heads): string => `H${H}${H === G ? '' : ` Hkv${G}`} D${D}`;
+
+function plans(options: ScalingOptions): readonly Plan[] {
+  const { threads, mostTokens, mostVocabulary, mostPatches, sizes = SMALL } = options;
+  const { hidden, intermediate, heads, visionHeads } = sizes;
+  const points = (axis: readonly number[], op: Op, caseOf: (size: number) => OpCase): Point[] =>
+    axis.map((size) => ({ size, op, opCase: caseOf(size) }));
+  const sequence = (length: number): OpCase => sequencesCase({ sequences: 1, length }, heads);
+  const linear = (M: number): OpCase => gemmCase({ M, K: hidden, N: intermediate });
+  const logprobs = (V: number): OpCase => logprobCase({ N: 128, D: hidden, V }, ['logprobs']);
   // The last doubling only where it is well below the largest.
   const vocabularies = [...doublings(8192, mostVocabulary / 1.5), mostVocabulary];
-  const groups = [1, 2, 4, 8, 16];
-  const cases = (size: number) =>
-    groupCases({ prefix: 512, response: 128, group: size, heads: { H: 4, G: 2, D: 64 } });
+  const tokens = doublings(1024, mostTokens);
+  const patches = doublings(1024, mostPatches);
+  const groups = doublings(1, 32);
+  const group = (size: number) => groupCases({ prefix: 512, response: 128, group: size, heads });
+  const conversations = doublings(1, 32);
+  const cache = { length: 2048 };
   const counts = Array.from({ length: threads }, (_, i) => i + 1);
+  const byThreads = (op: Op, opCase: OpCase): readonly Point[] =>
+    counts.map((size) => ({ size, op, opCase, threads: size }));
   return [
     {
       axis: 'tokens',
       title: 'One sequence gets longer',
       curves: {
-        'causal attention, H2 D64': tokens.map((size) => ({
-          size,
-          op: attention,
-          opCase: attentionCase(size),
-        })),
-        'linear layer, 512 → 512': tokens.map((size) => ({
-          size,
-          op: gemm,
-          opCase: gemmCase(size),
-        })),
+        [`causal attention, ${describeHeads(heads)}`]: points(tokens, attention, sequence),
+        [`linear layer, ${hidden} → ${intermediate}`]: points(tokens, gemm, linear),
+      },
+    },
+    {
+      axis: 'patches',
+      title: 'An image gets larger',
+      curves: {
+        [`attention to all, ${describeHeads(visionHeads)}`]: points(patches, attention, (length) =>
+          sequencesCase({ sequences: 1, length }, visionHeads, 'whole'),
+        ),
+        [`in windows of ${WINDOW_PATCHES}`]: points(patches, attention, (size) =>
+          sequencesCase(
+            { sequences: size / WINDOW_PATCHES, length: WINDOW_PATCHES },
+            visionHeads,
+            'whole',
+          ),
+        ),
       },
     },
     {
       axis: 'vocabulary',
       title: 'The vocabulary grows',
       curves: {
-        'linear log-prob, 128 tokens, D512': vocabularies.map((size) => ({
-          size,
-          op: linearLogprob,
-          opCase: logprobCase(128, size),
-        })),
+        [`linear log-prob, 128 tokens, D${hidden}`]: points(vocabularies, linearLogprob, logprobs),
       },
     },
     {
       axis: 'responses per prompt',
       title: 'Groups grow: prompt 512, response 128',
       curves: {
-        'attention, prompt repeated': groups.map((size) => ({
-          size,
-          op: attention,
-          opCase: cases(size).repeated,
-        })),
-        'attention, prompt shared': groups.map((size) => ({
-          size,
-          op: attention,
-          opCase: cases(size).shared,
-        })),
+        'attention, prompt repeated': points(groups, attention, (size) => group(size).repeated),
+        'attention, prompt shared': points(groups, attention, (size) => group(size).shared),
+      },
+    },
+    {
+      axis: 'conversations',
+      title: `More conversations decode: caches of ${cache.length} (forward)`,
+      pass: 'forward',
+      curves: {
+        [`attention over own caches, ${describeHeads(heads)}`]: points(
+          conversations,
+          attentionDecode,
+          (count) => conversationsCase({ conversations: count, ...cache }, heads),
+        ),
+        'prompt of 1792 shared': points(conversations, attentionDecode, (members) =>
+          rolloutsCase({ prompts: 1, members, prompt: 1792, response: 256 }, heads),
+        ),
+        [`linear layer, ${hidden} → ${intermediate}`]: points(conversations, gemm, linear),
       },
     },
     {
       axis: 'threads',
       title: 'More threads work',
       curves: {
-        'linear log-prob, V8192': counts.map((size) => ({
-          size,
-          op: linearLogprob,
-          opCase: logprobCase(128, 8192),
-          threads: size,
-        })),
-        'linear layer, 1024 tokens': counts.map((size) => ({
-          size,
-          op: gemm,
-          opCase: gemmCase(1024),
-          threads: size,
-        })),
-        'causal attention, 2048 tokens': counts.map((size) => ({
-          size,
-          op: attention,
-          opCase: attentionCase(2048),
-          threads: size,
-        })),
+        'linear log-prob, V8192': byThreads(linearLogprob, logprobs(8192)),
+        'linear layer, 1024 tokens': byThreads(gemm, linear(1024)),
+        'causal attention, 2048 tokens': byThreads(attention, sequence(2048)),
       },
     },
   ];
@@ -177,7 +221,7 @@ export async function measureScaling(options: ScalingOptions): Promise<readonly 
 }
 
 async function measureSweep(
-  { axis, title, curves }: Plan,
+  { axis, title, curves, pass = 'both' }: Plan,
   options: ScalingOptions,
   deviceOf: (threads: number) => Device,
 ): Promise<Sweep> {
@@ -186,11 +230,11 @@ async function measureSweep(
     .flat()
     .map(({ op, opCase, threads }) => {
       const device = deviceOf(threads ?? options.threads);
-      const ready = prepareCase(device, op, opCase, 'f32', ['both']);
+      const ready = prepareCase(device, op, opCase, 'f32', [pass]);
       prepared.push(ready);
       return (launches: number) =>
         timeOnce(
-          () => ready.launch('both'),
+          () => ready.launch(pass),
           () => device.synchronize(),
           launches,
         );

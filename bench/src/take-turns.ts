@@ -4,6 +4,8 @@ import type { MeasureOptions } from './measure.ts';
 /** A turn lasts at least this: short ops run many times. */
 const LEAST_TURN_SECONDS = 0.02;
 const LEAST_ROUNDS = 5;
+/** Of turns that take so long together, three. */
+const LONG_ROUND_SECONDS = 60;
 const LONG_SECONDS = 0.2;
 /**
  * Threads of a pool spin for a while after their work, those of PyTorch (libgomp) for 8 ms: with a
@@ -28,7 +30,8 @@ export async function takeTurns(
   }
   const launches = once.map((time) => Math.max(1, Math.ceil(LEAST_TURN_SECONDS / time)));
   const perRound = once.reduce((sum, time, i) => sum + time * (launches[i] ?? 1), 0);
-  const count = Math.min(rounds, Math.max(LEAST_ROUNDS, Math.floor(seconds / perRound)));
+  const least = perRound > LONG_ROUND_SECONDS ? 3 : LEAST_ROUNDS;
+  const count = Math.min(rounds, Math.max(least, Math.floor(seconds / perRound)));
   const times: number[][] = sides.map(() => []);
   for (let round = 0; round <= count; round++) {
     for (const [i, side] of sides.entries()) {

@@ -6,6 +6,7 @@ import {
   createLocalPolicy,
   type LocalPolicy,
   nanoConfig,
+  nanoSize,
   type PackedBatch,
   type PackedSegment,
   QwenProcessor,
@@ -21,19 +22,46 @@ export const PROMPT_TOKENS = 64;
 export const COMPLETION_TOKENS = 64;
 const VOCAB = 512;
 
+/** The decoder of a policy. */
+export interface PolicySizes {
+  readonly hidden: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly intermediate: number;
+}
+
+/** By about how many parameters the decoder has. The vision tower stays small: nothing here shows images. */
+export const policySizes = {
+  '1m': { hidden: 128, layers: 4, heads: 4, kvHeads: 2, intermediate: 384 },
+  '10m': { hidden: 384, layers: 6, heads: 6, kvHeads: 2, intermediate: 1024 },
+  '100m': { hidden: 768, layers: 16, heads: 12, kvHeads: 4, intermediate: 2048 },
+} as const satisfies Readonly<Record<string, PolicySizes>>;
+
+export type PolicySize = keyof typeof policySizes;
+
 export type Groups = readonly (readonly SampleResult[])[];
 
-export function makePolicy(threads: number, launches?: 'queued' | 'blocking'): LocalPolicy {
+export interface PolicyOptions {
+  readonly threads: number;
+  readonly launches?: 'queued' | 'blocking';
+  readonly size?: PolicySize;
+}
+
+export function makePolicy({ threads, launches, size = '1m' }: PolicyOptions): LocalPolicy {
   const processor = new QwenProcessor(trainTokenizer([], 263), qwenImageProcessor);
-  const model = qwen2_5_vl.model({ ...nanoConfig(VOCAB, processor.tokens), isTied: true });
+  const model = qwen2_5_vl.model({
+    ...nanoConfig(VOCAB, processor.tokens, { ...nanoSize, ...policySizes[size] }),
+    isTied: true,
+  });
   const device = openDevice(nativeBackend({ threads, ...(launches && { launches }) }));
   return createLocalPolicy({ device, model, processor, seed: 1 });
 }
 
 /** Text tokens only: ids of markup are left out. */
-export function makePrompts(round: number): readonly Int32Array[] {
+export function makePrompts(round: number, count = PROMPTS): readonly Int32Array[] {
   const random = randomAt(round, 'prompts');
-  return Array.from({ length: PROMPTS }, () =>
+  return Array.from({ length: count }, () =>
     Int32Array.from({ length: PROMPT_TOKENS }, () => 16 + random.integer(VOCAB - 16)),
   );
 }

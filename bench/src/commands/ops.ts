@@ -80,7 +80,7 @@ async function runOps(flags: OpsFlags, args: readonly string[]): Promise<void> {
     const ids = allOps.map(({ id }) => id).join(', ');
     throw new ConfigError('filter', `No case matches "${flags.filter}". The ops are: ${ids}.`);
   }
-  if (flags.peaksInTurns === true && (flags.peers === true || flags.backend !== 'native')) {
+  if (flags.peaksInTurns === true && (flags.peers !== undefined || flags.backend !== 'native')) {
     throw new ConfigError(
       'peaks-in-turns',
       '--peaks-in-turns measures the native backend, without --peers, which has turns of its own.',

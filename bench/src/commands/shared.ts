@@ -25,7 +25,7 @@ export interface RunFlags extends ResultFlags {
   readonly isa?: string;
   readonly threads?: number;
   readonly dtype?: string;
-  readonly peers?: boolean;
+  readonly peers?: true | string;
   readonly python?: string;
   readonly rounds: number;
   readonly seconds: number;
@@ -43,7 +43,7 @@ export function addRunOptions(command: Command): Command {
     .option('--dtype <types>', 'storage types, comma between: f32,bf16. Default: all an op has')
     .option('--rounds <count>', 'samples wanted of each measurement', parseCount, 30)
     .option('--seconds <s>', 'about how long a measurement may take', parseSeconds, 8)
-    .option('--peers', 'measure other libraries in turns with ours, after comparing results')
+    .option('--peers [names]', 'other libraries in turns with ours, after comparing results')
     .option('--python <path>', 'an interpreter with torch, for --peers');
 }
 

@@ -1,6 +1,6 @@
 /** `npm run bench -- grpo-step`, `… shared-prefix` and `… queued-launches`: whole steps of RL. */
 import { availableParallelism } from 'node:os';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type GrpoStepResult, measureGrpoStep } from '../grpo-step.ts';
 import { provenance } from '../machine.ts';
 import { showProgress } from '../progress.ts';
@@ -12,11 +12,14 @@ import {
 import { runMeasurement } from '../run-measurement.ts';
 import { measureSharedPrefixStep, type SharedPrefixStep } from '../shared-prefix.ts';
 import type { Ratio, Sample } from '../statistics.ts';
+import { type PolicySize, PROMPTS, policySizes } from '../text-policy.ts';
 import { formatRange, formatRatio, formatSeconds, noteOfUndecided, threeDigits } from '../units.ts';
 import { addResultOptions, parseCount, type ResultFlags } from './shared.ts';
 
 interface GrpoFlags extends ResultFlags {
   readonly python: string;
+  readonly size: PolicySize;
+  readonly prompts: number;
   readonly rounds: number;
   readonly threads: number;
 }
@@ -49,6 +52,12 @@ export function addSteps(program: Command, args: readonly string[]): void {
     .command('grpo-step')
     .description('A whole GRPO step, sampling included, in turns with TRL’s GRPOTrainer.')
     .requiredOption('--python <path>', 'an interpreter with torch, transformers, trl, datasets')
+    .addOption(
+      new Option('--size <parameters>', 'of the decoder, about')
+        .choices(Object.keys(policySizes))
+        .default('1m'),
+    )
+    .option('--prompts <count>', 'of a step, each with 8 rollouts', parseCount, PROMPTS)
     .option('--rounds <count>', 'steps of each side after one to warm up', parseCount, 9)
     .option('--threads <count>', 'threads of both sides', parseCount, threads);
   addResultOptions(grpo).action((flags: GrpoFlags) =>

@@ -7,6 +7,7 @@ import {
   trainTokenizer,
 } from '@saccade/policy';
 import { type Json, JsonFields, type ProcessorFiles } from '@saccade/policy/processors';
+import { type QwenSizes, qwen3b, qwen7b } from '../published-sizes.ts';
 
 /** The files of a checkpoint but for its weights. */
 export interface Shape {
@@ -18,55 +19,19 @@ export interface Shape {
 const SMALL_VOCABULARY = 320;
 const CORPUS = ['Which digit is hidden behind the image? User: Assistant: The answer is '];
 
-interface QwenSizes {
-  readonly vocabulary: number;
-  readonly hidden: number;
-  readonly layers: number;
-  readonly heads: number;
-  readonly kvHeads: number;
-  readonly intermediate: number;
-  readonly mropeSection: readonly [number, number, number];
-  readonly vision: {
-    readonly depth: number;
-    readonly hidden: number;
-    readonly heads: number;
-    readonly intermediate: number;
-    readonly fullAttentionBlocks: readonly number[];
-  };
-}
-
 function qwen({ vocabulary, vision, ...text }: QwenSizes): Shape {
   const processor = new QwenProcessor(trainTokenizer(CORPUS, SMALL_VOCABULARY), qwenImageProcessor);
   const nano = nanoConfig(vocabulary, processor.tokens);
   const model = qwen2_5_vl.model({
     ...nano,
     ...text,
-    isTied: true,
     maxPositions: 128_000,
     vision: { ...nano.vision, ...vision },
   });
   return { config: model.configJson(processor.endOfTurn), processor: processor.files };
 }
 
-/** Qwen2.5-VL-3B-Instruct: 3.75 billion parameters, 0.67 of them the vision tower's. */
-const qwen3b: QwenSizes = {
-  vocabulary: 151_936,
-  hidden: 2048,
-  layers: 36,
-  heads: 16,
-  kvHeads: 2,
-  intermediate: 11_008,
-  mropeSection: [16, 24, 24],
-  vision: {
-    depth: 32,
-    hidden: 1280,
-    heads: 16,
-    intermediate: 3420,
-    fullAttentionBlocks: [7, 15, 23, 31],
-  },
-};
-
-/** The same in thin: two layers of its decoder and tower, and a small head. */
+/** The 3B model in thin: two layers of its decoder and tower, and a small head. */
 const qwenThin: QwenSizes = {
   ...qwen3b,
   vocabulary: 8192,
@@ -83,6 +48,7 @@ const qwenTiny: QwenSizes = {
   kvHeads: 2,
   intermediate: 256,
   mropeSection: [4, 6, 6],
+  isTied: true,
   vision: { depth: 2, hidden: 64, heads: 2, intermediate: 96, fullAttentionBlocks: [1] },
 };
 
@@ -180,6 +146,7 @@ function smol({ hidden, layers, heads, kvHeads, intermediate }: SmolSizes): Shap
 /** The shapes by name; each is made when it is asked for. */
 export const shapes: Readonly<Record<string, () => Shape>> = {
   'qwen2.5-vl-3b': () => qwen(qwen3b),
+  'qwen2.5-vl-7b': () => qwen(qwen7b),
   'qwen2.5-vl-thin': () => qwen(qwenThin),
   'qwen2.5-vl-tiny': () => qwen(qwenTiny),
   'smolvlm2-256m': () =>

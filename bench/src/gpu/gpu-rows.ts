@@ -1,9 +1,19 @@
 /** The rows of the table on a GPU: shapes of training and sampling, their peers, and what to reach. */
 import { attention, attentionDecode } from '@saccade/attention';
 import { linearLogprob } from '@saccade/logprob';
-import { gemm, type OpCase } from '@saccade/ops';
+import { gemm } from '@saccade/ops';
 import { type GroupShape, groupCases } from '../group-packing.ts';
 import type { Pass } from '../prepared-case.ts';
+import { type QwenSizes, qwen3b, qwen7b } from '../published-sizes.ts';
+import {
+  gemmCase,
+  logprobCase,
+  type Rollouts,
+  rolloutsCase,
+  sequencesCase,
+} from '../rows/cases.ts';
+import { LAYER_SHAPE, type LayerShape, layerRows } from '../rows/layers.ts';
+import { visionRows, WINDOW_PATCHES } from '../rows/vision.ts';
 import type { Job } from '../run-ops.ts';
 
 /** A peer of a row: a variant of `bench/peers/torch_variants.py`. */
@@ -115,15 +125,13 @@ function causalRow(
   { sequences, length, H }: { sequences: number; length: number; H: number },
   D: number,
 ): GpuRow {
-  const ends = Array.from({ length: sequences }, (_, s) => s * length);
-  const opCase: OpCase = {
-    dims: { T: sequences * length, H, G: H, D, S: sequences, P: 3 },
-    indices: { segments: Int32Array.from(ends.flatMap((start) => [start, start + length, -1])) },
-    gradOf: ['out'],
-  };
   return {
     title: `attention, causal, B${sequences} S${length} H${H} D${D}`,
-    job: { op: attention, opCase, passes: ['forward', 'backward'] },
+    job: {
+      op: attention,
+      opCase: sequencesCase({ sequences, length }, { H, G: H, D }),
+      passes: ['forward', 'backward'],
+    },
     peers: [
       { name: 'torch cuDNN', variant: 'cudnn', goals: { forward: 0.8, backward: 0.7 } },
       { name: 'torch flash', variant: 'flash', goals: {} },
@@ -132,12 +140,11 @@ function causalRow(
 }
 
 function logprobRow({ N, D, V }: { N: number; D: number; V: number }): GpuRow {
-  const targets = Int32Array.from({ length: N }, (_, n) => (n * 7919) % V);
   return {
     title: `linear log-prob and entropy, N${N} D${D} V${V}`,
     job: {
       op: linearLogprob,
-      opCase: { dims: { N, D, V }, indices: { targets } },
+      opCase: logprobCase({ N, D, V }),
       passes: ['forward', 'both'],
     },
     peers: [
@@ -159,39 +166,81 @@ function logprobRow({ N, D, V }: { N: number; D: number; V: number }): GpuRow {
 function gemmRow({ M, N, K }: { M: number; N: number; K: number }): GpuRow {
   return {
     title: `GEMM ${M}×${N}×${K}`,
-    job: { op: gemm, opCase: { dims: { M, N, K }, without: ['b'] }, passes: ['forward'] },
+    job: { op: gemm, opCase: gemmCase({ M, N, K }), passes: ['forward'] },
     peers: [{ name: 'torch (cuBLAS)', goals: { forward: 0.85 } }],
   };
 }
 
-interface Rollouts {
-  readonly prompts: number;
-  /** Rollouts of each prompt. */
-  readonly members: number;
-  /** Tokens of a prompt, and of each rollout behind it. */
-  readonly prompt: number;
-  readonly response: number;
-}
-
-/** Rollouts of many prompts at once: a prompt's keys are stored once, and each row names them. */
-function decodeRow({ prompts, members, prompt, response }: Rollouts, D: number): GpuRow {
-  const rows = prompts * members;
-  const slots = prompt + members * response;
-  const spans = Int32Array.from({ length: 4 * rows }, (_, i) => {
-    const row = i >> 2;
-    const first = Math.floor(row / members) * slots;
-    const own = first + prompt + (row % members) * response;
-    return [first, first + prompt, own, own + response][i & 3] ?? 0;
-  });
-  const dims = { N: rows, H: 16, G: 2, D, C: prompts * slots, R: 2 * rows, U2: 2, O: rows + 1 };
-  const spanOffsets = Int32Array.from({ length: rows + 1 }, (_, n) => 2 * n);
+function decodeRow(rollouts: Rollouts, D: number): GpuRow {
+  const { prompts, members, prompt, response } = rollouts;
   return {
     title: `decode, ${prompts}×${members} rollouts of length ${prompt + response}`,
     job: {
       op: attentionDecode,
-      opCase: { dims, indices: { spans, spanOffsets } },
+      opCase: rolloutsCase(rollouts, { H: 16, G: 2, D }),
       passes: ['forward'],
     },
     peers: [{ name: 'torch SDPA, own caches', variant: 'own-caches', goals: { forward: 3 } }],
   };
 }
+
+/** Peers of the layers' rows by op. Nothing is aimed at yet: no GPU has timed them. */
+const LAYER_PEERS: Readonly<Record<string, readonly RowPeer[]>> = {
+  attention: [
+    { name: 'torch cuDNN', variant: 'cudnn', goals: {} },
+    { name: 'torch flash', variant: 'flash', goals: {} },
+  ],
+  attentionDecode: [{ name: 'torch SDPA, own caches', variant: 'own-caches', goals: {} }],
+  gemm: [{ name: 'torch (cuBLAS)', goals: {} }],
+  linearLogprob: [{ name: 'torch linear, log-softmax, gather', variant: 'log-softmax', goals: {} }],
+};
+
+/** What a GPU is given of a model's layers. */
+const GPU_LAYERS: LayerShape = {
+  ...LAYER_SHAPE,
+  tokens: 8192,
+  answerTokens: 4096,
+  rollouts: SHAPES.full.decode,
+};
+
+const GPU_GROUPS = [1, 4, 16, 32];
+
+/** Layers, head and vision tower of published models, and groups of several sizes. */
+export function gpuLayerRows(size: RowSize = 'full'): readonly GpuRow[] {
+  const isTiny = size === 'tiny';
+  const sizes = isTiny ? { '3B': TINY_MODEL } : { '3B': qwen3b, '7B': qwen7b };
+  const shape = isTiny ? TINY_LAYERS : GPU_LAYERS;
+  const tower = isTiny ? visionRows(2 * WINDOW_PATCHES, TINY_MODEL.vision) : visionRows(16_384);
+  const rows = [
+    ...Object.entries(sizes).flatMap(([model, one]) => layerRows(model, one, shape)),
+    ...tower,
+  ];
+  const { group, heads, D } = SHAPES[size];
+  const [[H, G]] = heads;
+  return [
+    ...rows.map(({ title, job }) => ({ title, job, peers: LAYER_PEERS[job.op.id] ?? [] })),
+    ...GPU_GROUPS.map((count) => groupRow({ ...group, group: count, heads: { H, G, D } })).map(
+      ({ peers, ...row }) => ({ ...row, peers: peers.map((peer) => ({ ...peer, goals: {} })) }),
+    ),
+  ];
+}
+
+/** For tests. */
+const TINY_MODEL: QwenSizes = {
+  ...qwen3b,
+  vocabulary: 130,
+  hidden: 24,
+  heads: 2,
+  kvHeads: 1,
+  intermediate: 40,
+  vision: { ...qwen3b.vision, hidden: 32, heads: 2, intermediate: 40 },
+};
+
+const TINY_LAYERS: LayerShape = {
+  tokens: 9,
+  answerTokens: 7,
+  lengths: [20],
+  conversations: [1, 3],
+  cached: 20,
+  rollouts: { prompts: 1, members: 2, prompt: 20, response: 6 },
+};

@@ -14,7 +14,7 @@ import { startTorch, type TorchProcess } from '../peers/torch.ts';
 import { prepareCase } from '../prepared-case.ts';
 import { quickRandom } from '../quick-random.ts';
 import { parseDeviceFacts, readDeviceFacts } from './device-facts.ts';
-import { gpuRows } from './gpu-rows.ts';
+import { gpuLayerRows, gpuRows } from './gpu-rows.ts';
 import { failedRow, type GpuRowResult, measureRows } from './gpu-table.ts';
 import { Ledger } from './ledger.ts';
 import { firstDifferentByte, measureRepeats } from './repeats.ts';
@@ -43,8 +43,8 @@ if (python === undefined) {
 
 describe('gpuRows', () => {
   it('has cases that their ops take, and goals for peers of known names', () => {
-    for (const size of ['full', 'medium', 'tiny'] as const) {
-      const rows = gpuRows(size);
+    const sizes = ['full', 'medium', 'tiny'] as const;
+    for (const rows of sizes.flatMap((size) => [gpuRows(size), gpuLayerRows(size)])) {
       expect(new Set(rows.map(({ title }) => title)).size).toBe(rows.length);
       for (const { job, peers } of rows) {
         const { op, opCase } = job;

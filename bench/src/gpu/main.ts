@@ -9,7 +9,7 @@ import { startTorch, type TorchProcess } from '../peers/torch.ts';
 import { deviceChecks, failedCheck, hasWords, runDeviceChecks } from './device-checks.ts';
 import { readDeviceFacts } from './device-facts.ts';
 import { collectReports, drawReport, isAllWell, type StageKind } from './gpu-report.ts';
-import { gpuRows, ROW_SIZES, type RowSize } from './gpu-rows.ts';
+import { type GpuRow, gpuLayerRows, gpuRows, ROW_SIZES, type RowSize } from './gpu-rows.ts';
 import { failedRow, measureRows } from './gpu-table.ts';
 import { Ledger, type LedgerState, removeLedger } from './ledger.ts';
 import { API_TYPES, findGpu, GPU_APIS, type GpuApi, openGpu, TABLE_TYPES } from './open-gpu.ts';
@@ -51,6 +51,7 @@ export async function main(args: readonly string[]): Promise<void> {
     .action(checkDevice);
   addStage(program, 'table', 220)
     .description('the rows of the table beside their peers')
+    .option('--layers', 'those of layers of published models, groups of several sizes', false)
     .action(timeRows);
   addStage(program, 'repeats', 40)
     .description('the rows at a medium size, over and over: the same bits every time')
@@ -142,13 +143,22 @@ async function checkDevice(flags: CheckFlags): Promise<void> {
   if (ledger.entries.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1;
 }
 
-const rowsOf = (flags: GpuFlags, size: RowSize): ReturnType<typeof gpuRows> =>
-  gpuRows(flags.emulated ? 'tiny' : size).filter(({ title }) => hasWords(title, flags.filter));
+const rowsOf = (
+  { emulated, filter }: GpuFlags,
+  size: RowSize,
+  make: (size: RowSize) => readonly GpuRow[] = gpuRows,
+): readonly GpuRow[] =>
+  make(emulated ? 'tiny' : size).filter(({ title }) => hasWords(title, filter));
 
-async function timeRows(flags: StageFlags): Promise<void> {
-  const { python, emulated, api, part = 'table' } = flags;
+interface TableFlags extends StageFlags {
+  readonly layers: boolean;
+}
+
+async function timeRows(flags: TableFlags): Promise<void> {
+  const { python, emulated, api, layers, part = 'table' } = flags;
   // A stage of WebGPU is short, and its full rows are not.
-  const rows = rowsOf(flags, api === 'cuda' ? 'full' : 'medium');
+  const size = api === 'cuda' ? 'full' : 'medium';
+  const rows = rowsOf(flags, size, layers ? gpuLayerRows : gpuRows);
   /** The process of the peers, or why there is none: ours are timed anyway. */
   const openTorch = async (): Promise<TorchProcess | string> => {
     try {

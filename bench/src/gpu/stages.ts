@@ -27,6 +27,9 @@ const TABLES: readonly (readonly [GpuApi, number])[] = [
   ['webgpu-units', 25],
 ];
 
+/** For the layers of published models, on CUDA. */
+const LAYER_SECONDS = 120;
+
 /** Races are looked for among all accesses of shared memory, which takes an H100 a minute. */
 const SANITIZER_SECONDS: Readonly<Record<SanitizerTool, number>> = { memcheck: 20, racecheck: 85 };
 
@@ -38,7 +41,7 @@ const of = (api: GpuApi): readonly string[] => ['--api', api];
 /**
  * The stages in the order of what they tell, and sentences about what is left out.
  *
- * Budgets add up to 560 seconds. The tables run alone on the machine; the checks, whose oracles are
+ * Budgets add up to 680 seconds; most stages end before. The tables run alone on the machine; the checks, whose oracles are
  * plain TypeScript, have a process for each API and storage type.
  */
 export function planStages(options: PlanOptions): { stages: readonly Stage[]; notes: string[] } {
@@ -102,6 +105,10 @@ export function planStages(options: PlanOptions): { stages: readonly Stage[]; no
       commands: GPU_APIS.map((api) =>
         run(named(api, 'repeats'), 'repeats', ...of(api), '--times', emulated ? '2' : '20'),
       ),
+    },
+    {
+      seconds: LAYER_SECONDS,
+      commands: [run('layers', 'table', '--layers', '--seconds', `${LAYER_SECONDS - 15}`)],
     },
   );
   const sanitizer = options.sanitizer ?? findSanitizer();

@@ -1,5 +1,5 @@
 /** Opens the peers that can be had on this machine, and says why others cannot. */
-import { messageOf } from '@saccade/core';
+import { ConfigError, MissingError, messageOf } from '@saccade/core';
 import { type BrowserPeers, openBrowserPeers } from './browser-peers.ts';
 import { type PackagePeer, processorPeers, webGpuPeers } from './package-peers.ts';
 import type { Peer } from './peer.ts';
@@ -13,17 +13,40 @@ export interface OpenPeers {
   readonly absent: readonly string[];
 }
 
+const NAMES = ['torch', 'onnxruntime', 'jax-js', 'tfjs', 'onnxruntime-web'] as const;
+
+/** Whether a peer is asked for. */
+export type IsWanted = (name: (typeof NAMES)[number]) => boolean;
+
+/**
+ * @param names  comma between; true: all
+ * @throws ConfigError for a name that no peer has
+ */
+export function parsePeers(names: true | string): IsWanted {
+  if (names === true) return () => true;
+  const wanted = new Set(names.split(',').map((name) => name.trim()));
+  for (const name of wanted) {
+    if (NAMES.some((known) => known === name)) continue;
+    throw new ConfigError(
+      'peers',
+      `There is no peer "${name}". Pass some of: ${NAMES.join(', ')}.`,
+    );
+  }
+  return (name) => wanted.has(name);
+}
+
 /** @param python  an interpreter with torch; without one torch is absent */
 export async function openProcessorPeers(
+  isWanted: IsWanted,
   python: string | undefined,
   threads: number,
 ): Promise<OpenPeers> {
-  if (python === undefined) {
-    const { peers, absent } = await openAll(processorPeers, threads);
-    return { peers, absent: ['torch: pass --python with an interpreter that has it.', ...absent] };
-  }
-  const torch = { name: 'torch', open: () => torchPeer(python, threads) };
-  return openAll([torch, ...processorPeers], threads);
+  const open = (): Promise<Peer> => {
+    if (python === undefined)
+      throw new MissingError('Pass --python with an interpreter that has it.');
+    return torchPeer(python, threads);
+  };
+  return openAll([{ name: 'torch', open }, ...processorPeers], isWanted, threads);
 }
 
 /**
@@ -31,8 +54,13 @@ export async function openProcessorPeers(
  *
  * @param isSoftware  whether it is a processor
  */
-export async function openWebGpuPeers(threads: number, isSoftware: boolean): Promise<OpenPeers> {
-  const { peers, absent } = await openAll(webGpuPeers, threads);
+export async function openWebGpuPeers(
+  isWanted: IsWanted,
+  threads: number,
+  isSoftware: boolean,
+): Promise<OpenPeers> {
+  const { peers, absent } = await openAll(webGpuPeers, isWanted, threads);
+  if (!isWanted('onnxruntime-web')) return { peers, absent };
   try {
     return { peers, browser: await openBrowserPeers(isSoftware), absent };
   } catch (error) {
@@ -40,10 +68,15 @@ export async function openWebGpuPeers(threads: number, isSoftware: boolean): Pro
   }
 }
 
-async function openAll(openers: readonly PackagePeer[], threads: number): Promise<OpenPeers> {
+async function openAll(
+  openers: readonly PackagePeer[],
+  isWanted: IsWanted,
+  threads: number,
+): Promise<OpenPeers> {
   const peers: Peer[] = [];
   const absent: string[] = [];
   for (const { name, open } of openers) {
+    if (!isWanted(name)) continue;
     try {
       peers.push(await open(threads));
     } catch (error) {

@@ -5,7 +5,7 @@ import type { Peer } from './peer.ts';
 import { tfjsPeer, tfjsWebGpuPeer } from './tfjs.ts';
 
 export interface PackagePeer {
-  readonly name: string;
+  readonly name: 'torch' | 'onnxruntime' | 'jax-js' | 'tfjs';
   open(threads: number): Promise<Peer>;
 }
 

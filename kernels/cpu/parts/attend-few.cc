@@ -11,10 +11,11 @@ template <int ROWS, class Stored>
 static inline void scoreKeys(const float* queries, int64_t padded, const CacheHead<Stored>& cache,
                              const int64_t* at, int64_t count, const int64_t* ahead, int64_t D,
                              float* scores) {
+  constexpr int64_t LINE = 64 / (int64_t)sizeof(Stored);
   for (int64_t first = 0; first < count; first += LANES) {
     Vec sum[ROWS] = {};
     for (int64_t d = 0; d < D; d += LANES) {
-      if (ahead) {
+      if (ahead && d % LINE == 0) {
         for (int c = 0; c < LANES; c++) {
           prefetch(cache.keys + ahead[first + c] * cache.stride + d);
         }
@@ -182,24 +183,41 @@ SACCADE_INLINE void addColumns(const float* weights, const CacheHead<Stored>& ca
   }
 }
 
+// VECS vectors from element d on, or as many as the `left` elements take.
+template <int ROWS, int VECS, class Stored>
+SACCADE_INLINE void addSome(const float* weights, const CacheHead<Stored>& cache, const int64_t* at,
+                            Sight sight, const int64_t* ahead, int64_t d, int64_t left, float* out,
+                            int64_t padded) {
+  if constexpr (VECS > 1) {
+    if (left <= (VECS - 1) * LANES) {
+      return addSome<ROWS, VECS - 1>(weights, cache, at, sight, ahead, d, left, out, padded);
+    }
+  }
+  const int64_t width = smaller(LANES, left - (VECS - 1) * LANES);
+  addColumns<ROWS, VECS>(weights, cache, at, sight, ahead, d, VECS, d, width, out, padded);
+}
+
 // out[r] += Σ_j weights[r·KEYS + j]·value at[j] for ROWS rows, j over the sight.
 template <int ROWS, class Stored>
 static inline void addValues(const float* weights, const CacheHead<Stored>& cache,
                              const int64_t* at, Sight sight, const int64_t* ahead, int64_t D,
                              float* out, int64_t padded) {
   int64_t d = 0;
-  if constexpr (LANES == 8) {
+  if constexpr (LANES == 8 && ROWS <= 4) {
+    // As many vectors as registers hold beside a value and a weight: a chain of one would wait for itself.
+    constexpr int MOST = ROWS == 1 ? 6 : ROWS == 2 ? 4 : 3;
+    for (; d < D; d += MOST * LANES) {
+      addSome<ROWS, MOST>(weights, cache, at, sight, ahead, d, D - d, out, padded);
+    }
+  } else if constexpr (LANES == 8) {
     // Four rows of three vectors fill the registers of AVX2, and load less than eight of one.
-    constexpr int UPPER = ROWS < 4 ? ROWS : 4, LOWER = ROWS - UPPER;
+    constexpr int UPPER = 4, LOWER = ROWS - UPPER;
     for (; d + 2 * LANES < D; d += 3 * LANES) {
       const int64_t width = smaller(LANES, D - d - 2 * LANES);
       // Three vectors are a line and a half: the upper rows ask for the first, the lower for the rest.
-      addColumns<UPPER, 3>(weights, cache, at, sight, ahead, d, LOWER > 0 ? 1 : 3, d, width, out,
-                           padded);
-      if constexpr (LOWER > 0) {
-        addColumns<LOWER, 3>(weights + UPPER * KEYS, cache, at, sight, ahead, d + 2 * LANES, 1, d,
-                             width, out + UPPER * padded, padded);
-      }
+      addColumns<UPPER, 3>(weights, cache, at, sight, ahead, d, 1, d, width, out, padded);
+      addColumns<LOWER, 3>(weights + UPPER * KEYS, cache, at, sight, ahead, d + 2 * LANES, 1, d,
+                           width, out + UPPER * padded, padded);
     }
   }
   // Two vectors of all rows need the registers of AVX-512.
@@ -218,7 +236,8 @@ static void attendRows(const float* queries, int64_t D, const CacheHead<Stored>&
                        const int64_t* at, Sight sight, const int64_t* ahead,
                        const RowState& state, float* scores) {
   const int64_t padded = paddedHead(D);
-  if constexpr (LANES == 8) {
+  // Turning keys pays for few queries, turning queries where they fill a vector.
+  if constexpr (LANES == 8 && ROWS > 4) {
     scoreTurned<ROWS>(queries, padded, cache, at, sight.to, ahead, D, scores);
   } else {
     scoreKeys<ROWS>(queries, padded, cache, at, sight.to, ahead, D, scores);

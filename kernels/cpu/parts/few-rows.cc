@@ -63,18 +63,18 @@ SACCADE_INLINE void turnFour(Vec (&out)[4], const char* p, int64_t bytes) {
 // Continues the chains of ROWS rows by a turned word of 32 bits: a number, a pair that is multiplied
 // as one, or two numbers one after the other.
 template <class Stored, int ROWS>
-SACCADE_INLINE void addWord(Vec (&sums)[ROWS], Vec word, const float* x, int64_t stride) {
+SACCADE_INLINE void addWord(Vec (&sums)[ROWS], Vec word, const float* x) {
   constexpr Words WORDS = WordsOf<Stored>::value;
   if constexpr (sizeof(Stored) == sizeof(float) || WORDS == Words::pairs) {
 #pragma GCC unroll 8
-    for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + i * stride, word, sums[i]);
+    for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + i, word, sums[i]);
   } else {
     const Vec first = (Vec)((WordVec)word << 16);
     const Vec second = fromBits(bits(word) & (int32_t)0xffff0000);
 #pragma GCC unroll 8
-    for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + i * stride, first, sums[i]);
+    for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + i, first, sums[i]);
 #pragma GCC unroll 8
-    for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + i * stride + 1, second, sums[i]);
+    for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + ROWS + i, second, sums[i]);
   }
 }
 
@@ -87,7 +87,7 @@ constexpr int64_t wordsOfFour() {
 // a copy with zeros beyond. A word of zeros would change a sum of −0, so none is added.
 template <class Stored, int ROWS>
 SACCADE_INLINE void addRest(Vec (&sums)[ROWS], const StreamedColumns<Stored>& columns, int64_t k,
-                            int64_t count, const float* x, int64_t stride) {
+                            int64_t count, const float* x) {
   constexpr int64_t EACH = 4 / (int64_t)sizeof(Stored);
   alignas(64) char copy[LANES][LINE] = {};
   for (int64_t c = 0; c < columns.count; c++) {
@@ -97,23 +97,23 @@ SACCADE_INLINE void addRest(Vec (&sums)[ROWS], const StreamedColumns<Stored>& co
     Vec turned[4];
     turnFour(turned, copy[0] + 4 * word, LINE);
     for (int j = 0; j < 4 && (word + j) * EACH < count; j++) {
-      const float* at = x + (word + j) * wordsOfFour<Stored>() / 4;
+      const float* at = x + (word + j) * wordsOfFour<Stored>() / 4 * ROWS;
       // The second of two numbers may lie beyond the end.
       if (wordsOfFour<Stored>() == 8 && (word + j) * EACH + 1 == count) {
         const Vec last = (Vec)((WordVec)turned[j] << 16);
         for (int i = 0; i < ROWS; i++) {
-          sums[i] = multiplyAddAt<Words::floats>(at + i * stride, last, sums[i]);
+          sums[i] = multiplyAddAt<Words::floats>(at + i, last, sums[i]);
         }
       } else {
-        addWord<Stored>(sums, turned[j], at, stride);
+        addWord<Stored>(sums, turned[j], at);
       }
     }
   }
 }
 
 template <class Stored, int ROWS>
-void chainOfRows(const float* x, int64_t stride, const StreamedColumns<Stored>& columns, int64_t from,
-                 int64_t to, Vec* out) {
+void chainOfRows(const float* x, const StreamedColumns<Stored>& columns, int64_t from, int64_t to,
+                 Vec* out) {
   constexpr int64_t STEP = LINE / (int64_t)sizeof(Stored), AHEAD = 8 * STEP;
   constexpr int64_t FOUR = wordsOfFour<Stored>();
   Vec sums[ROWS] = {};
@@ -127,39 +127,39 @@ void chainOfRows(const float* x, int64_t stride, const StreamedColumns<Stored>& 
 #pragma GCC unroll 16
       for (int64_t c = 0; c < LANES; c++) prefetch(line + c * columns.stride);
 #pragma GCC unroll 4
-      for (int64_t part = 0; part < 4; part++, x += FOUR) {
+      for (int64_t part = 0; part < 4; part++, x += FOUR * ROWS) {
         Vec turned[4];
         turnFour(turned, p + part * LINE / 4, bytes);
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; j++) addWord<Stored>(sums, turned[j], x + j * FOUR / 4, stride);
+        for (int j = 0; j < 4; j++) addWord<Stored>(sums, turned[j], x + j * FOUR / 4 * ROWS);
       }
     }
   }
-  for (; k < to; k += STEP, x += 4 * FOUR) {
-    addRest(sums, columns, k, smaller(STEP, to - k), x, stride);
+  for (; k < to; k += STEP, x += 4 * FOUR * ROWS) {
+    addRest(sums, columns, k, smaller(STEP, to - k), x);
   }
   for (int i = 0; i < ROWS; i++) out[i] = sums[i];
 }
 
 template <class Stored, int ROWS = 1>
-void chainOfAny(int64_t rows, const float* x, int64_t stride, const StreamedColumns<Stored>& columns,
-                int64_t from, int64_t to, Vec* sums) {
-  if (rows == ROWS) return chainOfRows<Stored, ROWS>(x, stride, columns, from, to, sums);
+void chainOfAny(int64_t rows, const float* x, const StreamedColumns<Stored>& columns, int64_t from,
+                int64_t to, Vec* sums) {
+  if (rows == ROWS) return chainOfRows<Stored, ROWS>(x, columns, from, to, sums);
   if constexpr (ROWS < FEW_OF<Stored>) {
-    chainOfAny<Stored, ROWS + 1>(rows, x, stride, columns, from, to, sums);
+    chainOfAny<Stored, ROWS + 1>(rows, x, columns, from, to, sums);
   }
 }
 
 }  // namespace
 
-void chainOfFew(int64_t rows, const float* x, int64_t stride, const StreamedColumns<float>& columns,
-                int64_t from, int64_t to, Vec* sums) {
-  chainOfAny(rows, x, stride, columns, from, to, sums);
+void chainOfFew(int64_t rows, const float* x, const StreamedColumns<float>& columns, int64_t from,
+                int64_t to, Vec* sums) {
+  chainOfAny(rows, x, columns, from, to, sums);
 }
 
-void chainOfFew(int64_t rows, const float* x, int64_t stride, const StreamedColumns<Bf16>& columns,
-                int64_t from, int64_t to, Vec* sums) {
-  chainOfAny(rows, x, stride, columns, from, to, sums);
+void chainOfFew(int64_t rows, const float* x, const StreamedColumns<Bf16>& columns, int64_t from,
+                int64_t to, Vec* sums) {
+  chainOfAny(rows, x, columns, from, to, sums);
 }
 
 }  // namespace SACCADE_ISA

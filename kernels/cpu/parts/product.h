@@ -150,12 +150,12 @@ static inline void fetchPart(const Source<Stored>& a, const Stored* source, int6
 
 // One item: rows [row, row + rows) and columns [column, column + columns) of C at depths
 // [from, from + depth), B's panels from `column` on. Without them, a block of a panel at a time is
-// packed into `own`.
+// packed into `own`, and `whole` has all rows.
 template <class Stored, class StoredC>
 static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, int64_t rows,
                                 int64_t column, int64_t columns, int64_t from, int64_t depth,
                                 const float* panels, float* copy, float* sums,
-                                float* own = nullptr) {
+                                float* own = nullptr, const RowsOfA& whole = {}) {
   constexpr Words WORDS = WordsOf<Stored>::value;
   const int64_t panelStride = wordsIn<WORDS>(depth) * PANEL;
   StoredC* c = p.c + row * p.cStride + column;
@@ -172,7 +172,8 @@ static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, 
   for (int64_t k = 0; k < depth; k += BLOCK) {
     const int64_t block = smaller(BLOCK, depth - k);
     const Stored* source = p.a.data + row * p.a.stride + (from + k) * p.a.depthStride;
-    const RowsOfA a = rowsOfA<WORDS>(p.a, source, rows, block, copy, own != nullptr);
+    const RowsOfA a = own ? RowsOfA{whole.words + wordsIn<WORDS>(from + k), whole.stride, false}
+                          : rowsOfA<WORDS>(p.a, source, rows, block, copy);
     const Panels b{panels + wordsIn<WORDS>(k) * PANEL, panelStride, PANEL};
     const Into into = k > 0 || (isDirect && adds) ? Into::add : first;
     const int64_t ahead = smaller(BLOCK, depth - k - block);
@@ -250,30 +251,11 @@ static inline bool productTurned(const SaccadeLaunch& launch, const Product<Bf16
 
 #endif
 
-// The product of at most SOME_ROWS rows.
-template <class Stored, class StoredC>
-static inline void productOfSome(const SaccadeLaunch& launch, const ProductSpace& space,
-                                const Product<Stored, StoredC>& p, int64_t stretch) {
-  constexpr Words WORDS = WordsOf<Stored>::value;
-  const int64_t panels = divideUp(p.columns, PANEL);
-  const double work = (double)p.columns * (double)p.depth;
-  parallelFor(launch, panels, nanosecondsOf(2.0 * (double)p.rows * work) + 0.2 * work,
-              [&](int64_t panel, int32_t worker) {
-                const int64_t column = panel * PANEL, columns = smaller(PANEL, p.columns - column);
-                for (int64_t from = 0; from < p.depth; from += stretch) {
-                  multiplyItem(p, 0, p.rows, column, columns, from,
-                               smaller(stretch, p.depth - from), nullptr,
-                               space.copies + worker * ROW_COPY,
-                               space.sums + worker * ITEM_SUMS<WORDS>,
-                               space.blocks + worker * DEPTH_BLOCK * PANEL);
-                }
-              });
-}
-
-// Few rows of A as words with neighbors along the depth side by side, in place or copied once.
+// Rows of A as words with neighbors along the depth side by side, in place or copied once for all columns:
+// a panel is so narrow that copying for each takes a fifth of the time of 32 rows.
 template <Words WORDS, class Stored>
-static inline RowsOfA fewRowsOfA(const SaccadeLaunch& launch, const Source<Stored>& a, int64_t rows,
-                                 int64_t depth) {
+static inline RowsOfA someRowsOfA(const SaccadeLaunch& launch, const Source<Stored>& a, int64_t rows,
+                                  int64_t depth) {
   const float* words = a.depthStride == 1 ? rowsInPlace<WORDS>(a.data, a.stride, depth) : nullptr;
   if (words && (rows <= 4 || !collides(wordsIn<WORDS>(a.stride)))) {
     return {words, wordsIn<WORDS>(a.stride), false};
@@ -281,9 +263,34 @@ static inline RowsOfA fewRowsOfA(const SaccadeLaunch& launch, const Source<Store
   // Whole vectors of words are stored, and a line more keeps rows from falling into the same sets.
   const int64_t stride = roundUp(wordsIn<WORDS>(depth), LANES) + LANES;
   float* copy = scratchFloats(launch, roundUp(rows, LANES) * stride);
-  if (a.depthStride == 1) copyRows<WORDS>(copy, stride, a.data, a.stride, rows, depth);
-  else copyTurned<WORDS>(copy, stride, a.data, a.depthStride, rows, depth);
+  if (a.depthStride == 1) {
+    parallelFor(launch, rows, 0.1 * (double)(rows * depth), [&](int64_t i, int32_t) {
+      copyRows<WORDS>(copy + i * stride, stride, a.data + i * a.stride, a.stride, 1, depth);
+    });
+  } else {
+    copyTurned<WORDS>(copy, stride, a.data, a.depthStride, rows, depth);
+  }
   return {copy, stride, false};
+}
+
+// The product of at most SOME_ROWS rows.
+template <class Stored, class StoredC>
+static inline void productOfSome(const SaccadeLaunch& launch, const ProductSpace& space,
+                                const Product<Stored, StoredC>& p, int64_t stretch) {
+  constexpr Words WORDS = WordsOf<Stored>::value;
+  const int64_t panels = divideUp(p.columns, PANEL);
+  const RowsOfA a = someRowsOfA<WORDS>(launch, p.a, p.rows, p.depth);
+  const double work = (double)p.columns * (double)p.depth;
+  parallelFor(launch, panels, nanosecondsOf(2.0 * (double)p.rows * work) + 0.2 * work,
+              [&](int64_t panel, int32_t worker) {
+                const int64_t column = panel * PANEL, columns = smaller(PANEL, p.columns - column);
+                for (int64_t from = 0; from < p.depth; from += stretch) {
+                  multiplyItem(p, 0, p.rows, column, columns, from,
+                               smaller(stretch, p.depth - from), nullptr, nullptr,
+                               space.sums + worker * ITEM_SUMS<WORDS>,
+                               space.blocks + worker * DEPTH_BLOCK * PANEL, a);
+                }
+              });
 }
 
 // The sums of productOfSome, for few rows and B that is read from memory.
@@ -292,7 +299,7 @@ static inline void productOfFew(const SaccadeLaunch& launch, const Product<Store
                                 int64_t stretch) {
   constexpr Words WORDS = WordsOf<Stored>::value;
   constexpr int64_t BLOCK = DEPTH_OF<WORDS>;
-  const RowsOfA x = fewRowsOfA<WORDS>(launch, p.a, p.rows, p.depth);
+  const float* x = fewRowsOfA<WORDS>(launch, p.a, p.rows, p.depth);
   // Whole lines of C, so that no two threads write one.
   constexpr int64_t TOGETHER = larger(PANEL, 64 / (int64_t)sizeof(StoredC));
   const int64_t items = divideUp(p.columns, TOGETHER), threads = launch.runtime->threads;
@@ -311,8 +318,7 @@ static inline void productOfFew(const SaccadeLaunch& launch, const Product<Store
       for (int64_t from = 0; from < p.depth; from += stretch) {
         const int64_t to = smaller(from + stretch, p.depth);
         for (int64_t k = from; k < to; k += BLOCK) {
-          chainOfFew(p.rows, x.words + wordsIn<WORDS>(k), x.stride, columns, k, smaller(k + BLOCK, to),
-                     chain);
+          chainOfFew(p.rows, x + wordsIn<WORDS>(k) * p.rows, columns, k, smaller(k + BLOCK, to), chain);
           for (int64_t i = 0; i < p.rows; i++) sums[i] = k > from ? sums[i] + chain[i] : chain[i];
         }
         const bool adds = from > 0 || p.accumulate, isLast = to == p.depth;

@@ -179,7 +179,7 @@ static inline void turnedFew(const Vocabulary<Bf16>& p, const TurnedRows& x, int
 // Logits of all rows, few as they are, of entries [first, first + count), by few-rows.h: the same bits as
 // turnedLogits, over the temperature. A thread comes to the entries at `next` next.
 template <class Stored>
-static inline void fewLogits(const Vocabulary<Stored>& p, const RowsOfA& x, int64_t first,
+static inline void fewLogits(const Vocabulary<Stored>& p, const float* x, int64_t first,
                              int64_t count, int64_t next, float* z, int64_t zStride) {
   constexpr Words WORDS = Vocabulary<Stored>::WORDS;
   constexpr int64_t BLOCK = DEPTH_OF<WORDS>;
@@ -190,7 +190,7 @@ static inline void fewLogits(const Vocabulary<Stored>& p, const RowsOfA& x, int6
         p.weight + (following < count ? first + following : next) * p.D};
     Vec chain[FEW_ROWS], sums[FEW_ROWS];
     for (int64_t k = 0; k == 0 || k < p.D; k += BLOCK) {
-      chainOfFew(p.N, x.words + wordsIn<WORDS>(k), x.stride, entries, k, smaller(k + BLOCK, p.D), chain);
+      chainOfFew(p.N, x + wordsIn<WORDS>(k) * p.N, entries, k, smaller(k + BLOCK, p.D), chain);
       for (int64_t i = 0; i < p.N; i++) sums[i] = k > 0 ? sums[i] + chain[i] : chain[i];
     }
     for (int64_t i = 0; i < p.N; i++) {
@@ -206,7 +206,7 @@ static inline void forLogitsOfFew(const SaccadeLaunch& launch, const Vocabulary<
   constexpr int64_t STRIDE = FOLD + LANES;
   const int64_t threads = launch.runtime->threads;
   const Source<Stored> hidden{p.hidden, p.D, 1};
-  const RowsOfA x = fewRowsOfA<Vocabulary<Stored>::WORDS>(launch, hidden, p.N, p.D);
+  const float* x = fewRowsOfA<Vocabulary<Stored>::WORDS>(launch, hidden, p.N, p.D);
   float* logits = scratchFloats(launch, threads * p.N * STRIDE);
   const double flops = 2.0 * (double)p.N * (double)(p.V * p.D);
   parallelFor(launch, p.folds(), nanosecondsOf(flops), [&](int64_t fold, int32_t worker) {

@@ -9,7 +9,7 @@ const native = probeNative();
 if (!native.available) throw new Error(native.message);
 
 /** Rows of the ways that there are, and one more; `MANY` of them take none of those. */
-const FEW = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+const FEW = [1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 32];
 const MANY = 40;
 /** More than 2 MiB; an odd depth of several blocks and stretches, and a last group that is not full. */
 const SHAPES = [

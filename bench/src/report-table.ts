@@ -1,8 +1,9 @@
-/** The headline results as a table for people. */
+/** The results of the table's rows for people. */
 import type { SharedPrefixResult } from './group-packing.ts';
-import { GROUP_TITLE, type Headline, headlineOf } from './headline.ts';
 import type { PeerResult } from './peers/peer.ts';
 import { missingOf } from './report-ops.ts';
+import { rowOf, type TableRow } from './rows/table-row.ts';
+import { titleOfGroup } from './rows/table-rows.ts';
 import type { OpResult } from './run-ops.ts';
 import type { Ratio } from './statistics.ts';
 import { type Column, drawTable } from './table.ts';
@@ -18,8 +19,8 @@ import {
 
 const right = (title: string): Column => ({ title, align: 'right' });
 
-export function drawHeadlines(
-  rows: readonly Headline[],
+export function drawRows(
+  rows: readonly TableRow[],
   results: readonly OpResult[],
   groups: readonly SharedPrefixResult[],
 ): string {
@@ -38,7 +39,7 @@ export function drawHeadlines(
     right('roofline'),
     right('workspace'),
   ];
-  const lines = results.flatMap((result) => linesOf(result, headlineOf(result, rows)));
+  const lines = results.flatMap((result) => linesOf(result, rowOf(result, rows)));
   return [
     drawTable(columns, [...lines, ...groups.map(lineOfGroup)]),
     '',
@@ -49,7 +50,7 @@ export function drawHeadlines(
 }
 
 /** One line for each peer that has the op, at least one. */
-function linesOf(result: OpResult, row: Headline | undefined): string[][] {
+function linesOf(result: OpResult, row: TableRow | undefined): string[][] {
   const peers = (result.peers ?? []).flatMap((peer) => ('missing' in peer ? [] : [peer]));
   const first = (peer: PresentPeer | undefined): string[] => [
     row?.title ?? result.op,
@@ -84,16 +85,16 @@ function cellsOf(peer: PresentPeer | undefined): string[] {
   ];
 }
 
-function workspaceOf({ workspaceBytes }: OpResult, row: Headline | undefined): string {
+function workspaceOf({ workspaceBytes }: OpResult, row: TableRow | undefined): string {
   if (workspaceBytes === undefined) return '';
   const avoided = row?.avoidedBytes?.(row.job.opCase.dims);
   const share = avoided === undefined ? '' : `, ${formatPercent(workspaceBytes / avoided)} †`;
   return `${formatBytes(workspaceBytes)}${share}`;
 }
 
-function lineOfGroup({ dtype, shared, repeated, ratio }: SharedPrefixResult): string[] {
+function lineOfGroup({ shape, dtype, shared, repeated, ratio }: SharedPrefixResult): string[] {
   return [
-    GROUP_TITLE,
+    titleOfGroup(shape),
     'fwd + bwd',
     dtype,
     formatSeconds(shared.median),
@@ -106,16 +107,14 @@ function lineOfGroup({ dtype, shared, repeated, ratio }: SharedPrefixResult): st
 }
 
 function notesOf(groups: readonly SharedPrefixResult[]): readonly string[] {
-  const shares = groups.map(
-    ({ dtype, ratio, pairRatio }) => `${formatPercent(ratio.median / pairRatio)} of it in ${dtype}`,
-  );
-  const pairs = groups[0]?.pairRatio;
   return [
     'its/ours: time of the peer / our time, of turns next to each other; above 1 ours is faster',
     'roofline: share of the measured peak of computing or of moving bytes, whichever binds',
     '† of the [N, V] float32 logits it never makes',
-    ...(pairs === undefined
-      ? []
-      : [`shared prefix: ${threeDigits(pairs)} times fewer pairs to attend; ${shares.join(', ')}`]),
+    ...groups.map(
+      ({ shape, dtype, ratio, pairRatio }) =>
+        `${titleOfGroup(shape)}, ${dtype}: ${threeDigits(pairRatio)} times fewer pairs to attend; ` +
+        `${formatPercent(ratio.median / pairRatio)} of it`,
+    ),
   ];
 }

@@ -1,18 +1,9 @@
-/** The headline table: the few shapes that decide whether training and sampling are fast. */
+/** The headline rows: the few shapes that decide whether training and sampling are fast. */
 import { ConfigError } from '@saccade/core';
-import type { Dims } from '@saccade/ops';
-import { allOps } from './catalog-ops.ts';
-import type { GroupShape } from './group-packing.ts';
-import { type Pass, shortCase } from './prepared-case.ts';
-import type { Job, OpResult } from './run-ops.ts';
-
-/** A row of the table: a bench case under the name people know it by. */
-export interface Headline {
-  readonly title: string;
-  readonly job: Job & { readonly passes: readonly Pass[] };
-  /** Bytes that the op avoids materializing, to hold its workspace against. */
-  readonly avoidedBytes?: (dims: Dims) => number;
-}
+import { allOps } from '../catalog-ops.ts';
+import type { GroupShape } from '../group-packing.ts';
+import { type Pass, shortCase } from '../prepared-case.ts';
+import { logitBytes, type TableRow } from './table-row.ts';
 
 const SHAPES: readonly (readonly [
   title: string,
@@ -43,7 +34,7 @@ const SHAPES: readonly (readonly [
 ];
 
 /** The rows, each found among the bench cases of its op. */
-export function headlines(): readonly Headline[] {
+export function headlineRows(): readonly TableRow[] {
   return SHAPES.map(([title, id, shape, passes]) => {
     const op = allOps.find((candidate) => candidate.id === id);
     const opCase = op?.benchCases?.find((candidate) => shortCase(candidate) === shape);
@@ -54,13 +45,9 @@ export function headlines(): readonly Headline[] {
       );
     }
     const job = { op, opCase, passes };
-    if (id !== 'linearLogprob') return { title, job };
-    return { title, job, avoidedBytes: ({ N = 0, V = 0 }) => 4 * N * V };
+    return id === 'linearLogprob' ? { title, job, avoidedBytes: logitBytes } : { title, job };
   });
 }
-
-/** The last row: a group with its prompt packed once, beside the repeated prompt. */
-export const GROUP_TITLE = 'shared prefix, P512 R128 G4 H8 D128';
 
 export const HEADLINE_GROUP: GroupShape = {
   prefix: 512,
@@ -68,8 +55,3 @@ export const HEADLINE_GROUP: GroupShape = {
   group: 4,
   heads: { H: 8, G: 8, D: 128 },
 };
-
-/** The row a result belongs to. */
-export function headlineOf(result: OpResult, rows: readonly Headline[]): Headline | undefined {
-  return rows.find(({ job }) => job.op.id === result.op && shortCase(job.opCase) === result.case);
-}
