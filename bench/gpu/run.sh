@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks and times the CUDA kernels on this machine, from what pack.mjs packed: bench/gpu/README.md.
 #
-#   bench/gpu/run.sh [--dry-run] [--seconds 560] [--python python3] [--out out]
+#   bench/gpu/run.sh [--dry-run] [--seconds 680] [--python python3] [--out out]
 #
 # Needs Linux x64, NVIDIA's driver, tar, and Python with torch for the peers. Results: report.txt,
 # report.json and log.txt in --out, else $OUT, else ./out.

@@ -142,6 +142,8 @@ describe('the command line', () => {
         ['table', '--filter', 'nothing'],
         /No row of at most 4096 tokens matches "nothing"\. The rows are: /,
       ],
+      [['table', '--rows', '8b'], /There are no rows "8b"\. Pass some of: headline, 3b, 7b/],
+      [['table', '--peers', 'torhc'], /There is no peer "torhc"\. Pass some of: torch, /],
       [['--filter', 'nothing'], /No case matches.*The ops are: adamwStep/],
       [['--dtype', 'f8'], /Pass some of f32/],
       [['--backend', 'gpu'], /Pass native, webgpu or reference/],

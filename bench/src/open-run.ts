@@ -10,6 +10,7 @@ import { openWebGpu } from './open-webgpu.ts';
 import type { BrowserPeers } from './peers/browser-peers.ts';
 import {
   type IsWanted,
+  missingPeers,
   type OpenPeers,
   openProcessorPeers,
   openWebGpuPeers,
@@ -66,7 +67,8 @@ export async function openRun(settings: RunSettings): Promise<OpenRun> {
     };
   const found: OpenPeers =
     isWanted === undefined ? { peers: [], absent: [] } : await open.openPeers(isWanted);
-  const { peers, browser, absent } = found;
+  const { peers, browser } = found;
+  const absent = [...found.absent, ...missingPeers(settings.peers, found)];
   const versions: Readonly<Record<string, string>> = {
     ...Object.fromEntries(peers.map(({ name, version }) => [name, version])),
     ...browser?.versions,

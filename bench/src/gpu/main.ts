@@ -39,7 +39,7 @@ export async function main(args: readonly string[]): Promise<void> {
   const program = new Command('run.sh').description(
     'Checks and times the CUDA and WebGPU kernels on this machine, beside PyTorch.',
   );
-  addCommon(program.command('all', { isDefault: true }), 560)
+  addCommon(program.command('all', { isDefault: true }), 680)
     .description('every stage in processes of its own; writes report.txt, report.json, log.txt')
     .option('--doctor <file>', 'the bundled program of `saccade doctor`')
     .option('--commit <id>', 'what was packed', 'unknown')

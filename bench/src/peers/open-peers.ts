@@ -35,6 +35,22 @@ export function parsePeers(names: true | string): IsWanted {
   return (name) => wanted.has(name);
 }
 
+/** Of peers asked for by their names, those that this backend has nothing of: a sentence for each. */
+export function missingPeers(
+  names: true | string | undefined,
+  { peers, browser, absent }: OpenPeers,
+): readonly string[] {
+  if (names === undefined || names === true) return [];
+  const isThere = (name: string): boolean =>
+    peers.some((peer) => peer.name === name) ||
+    absent.some((why) => why.startsWith(`${name}:`)) ||
+    (name === 'onnxruntime-web' && browser !== undefined);
+  const wanted = parsePeers(names);
+  return NAMES.filter((name) => wanted(name) && !isThere(name)).map(
+    (name) => `${name}: has nothing for this backend.`,
+  );
+}
+
 /** @param python  an interpreter with torch; without one torch is absent */
 export async function openProcessorPeers(
   isWanted: IsWanted,

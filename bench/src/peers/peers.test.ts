@@ -9,7 +9,25 @@ import { startJsonLines } from './json-lines.ts';
 import { localPeer } from './local-peer.ts';
 import { encodeOnnx } from './onnx-model.ts';
 import { onnxTask } from './onnx-recipes.ts';
+import { missingPeers } from './open-peers.ts';
 import type { Peer, PeerArray, PeerTask } from './peer.ts';
+
+describe('missingPeers', () => {
+  it('names those asked for that a backend has nothing of', () => {
+    const jaxJs: Peer = {
+      name: 'jax-js',
+      version: '1',
+      prepare: async () => 'nothing',
+      dispose: async () => {},
+    };
+    const found = { peers: [jaxJs], absent: ['tfjs: is not installed.'] };
+    expect(missingPeers('jax-js, tfjs, torch', found)).toEqual([
+      'torch: has nothing for this backend.',
+    ]);
+    expect(missingPeers(true, found)).toEqual([]);
+    expect(missingPeers(undefined, found)).toEqual([]);
+  });
+});
 
 describe('encodeOnnx', () => {
   it('writes what the format says', () => {
