@@ -119,17 +119,7 @@ async function saccadeStep(
 /** @throws MissingError if the Python cannot run TRL */
 export async function measureGrpoStep(options: GrpoStepOptions): Promise<GrpoStepResult> {
   const { python, rounds, threads, prompts, size, onRound } = options;
-  const { hidden, layers, heads, kvHeads, intermediate } = policySizes[size];
-  const given = {
-    threads,
-    steps: rounds + 1,
-    prompts,
-    hidden,
-    layers,
-    heads,
-    kvHeads,
-    intermediate,
-  };
+  const given = { threads, steps: rounds + 1, prompts, ...policySizes[size] };
   const script = fileURLToPath(new URL('../peers/trl_grpo_step.py', import.meta.url));
   const trl = await startJsonLines(
     python,

@@ -53,3 +53,9 @@ export const qwen7b: QwenSizes = {
   isTied: false,
   vision,
 };
+
+/** The models by the names that commands take. */
+export const publishedSizes: ReadonlyMap<string, QwenSizes> = new Map([
+  ['3b', qwen3b],
+  ['7b', qwen7b],
+]);

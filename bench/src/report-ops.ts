@@ -3,7 +3,7 @@ import { type Comparison, keyOf } from './baseline.ts';
 import type { PeerResult } from './peers/peer.ts';
 import type { OpResult } from './run-ops.ts';
 import type { Sample } from './statistics.ts';
-import { type Column, drawTable } from './table.ts';
+import { type Column, drawTable, right } from './table.ts';
 import {
   formatBytes,
   formatPercent,
@@ -13,8 +13,6 @@ import {
   noteOfUndecided,
   threeDigits,
 } from './units.ts';
-
-const right = (title: string): Column => ({ title, align: 'right' });
 
 /** @param comparisons  with an earlier run, where there is one */
 export function drawResults(

@@ -6,7 +6,7 @@ import { rowOf, type TableRow } from './rows/table-row.ts';
 import { titleOfGroup } from './rows/table-rows.ts';
 import type { OpResult } from './run-ops.ts';
 import type { Ratio } from './statistics.ts';
-import { type Column, drawTable } from './table.ts';
+import { type Column, drawTable, right } from './table.ts';
 import {
   formatBytes,
   formatPercent,
@@ -16,8 +16,6 @@ import {
   noteOfUndecided,
   threeDigits,
 } from './units.ts';
-
-const right = (title: string): Column => ({ title, align: 'right' });
 
 export function drawRows(
   rows: readonly TableRow[],

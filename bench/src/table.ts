@@ -6,6 +6,9 @@ export interface Column {
   readonly align?: 'left' | 'right';
 }
 
+/** A column of numbers. */
+export const right = (title: string): Column => ({ title, align: 'right' });
+
 /** The rows under their titles; a line's end has no spaces. */
 export function drawTable(
   columns: readonly Column[],

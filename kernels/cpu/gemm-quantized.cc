@@ -122,9 +122,16 @@ int multiply(const SaccadeLaunch& launch, const WeightForm& form) {
   constexpr int64_t SUMS = ROW_BLOCK * PANEL;
   float* space = scratchFloats(launch, threads * (panelFloats + ROW_COPY + 2 * SUMS));
   const int64_t rowItems = divideUp(M, ROW_BLOCK), panels = divideUp(N, PANEL);
-  // Every panel reads the rows of x.
-  const Source<Stored> rowsOfX{x, K, 1};
-  const RowsOfA whole = rowItems == 1 ? someRowsOfA<WORDS>(launch, rowsOfX, M, K) : RowsOfA{};
+  // Every panel reads the rows of x: where they fall into the same cache sets, copies of them.
+  const float* rowsApart = nullptr;
+  const int64_t apart = wordsIn<WORDS>(K) + LANES;
+  if (M > 4 && collides(wordsIn<WORDS>(K)) && rowsInPlace<WORDS>(x, K, K)) {
+    float* copies = scratchFloats(launch, M * apart);
+    parallelFor(launch, M, 0.1 * (double)(M * K), [&](int64_t i, int32_t) {
+      copyRows<WORDS>(copies + i * apart, apart, x + i * K, K, 1, K);
+    });
+    rowsApart = copies;
+  }
   const int64_t rowsEach = rowItems == 0 ? 0 : divideUp(M, rowItems);
   const double flops = 2.0 * (double)M * (double)N * (double)K;
   parallelFor(launch, rowItems * panels, nanosecondsOf(flops) + 0.15 * (double)(N * K) / threads,
@@ -139,8 +146,8 @@ int multiply(const SaccadeLaunch& launch, const WeightForm& form) {
       const int64_t depth = smaller(segment, K - k);
       widenPanel<WORDS, BITS>(panel, codes, form, column, k, depth);
       const RowsOfA a =
-          rowItems == 1 ? RowsOfA{whole.words + wordsIn<WORDS>(k), whole.stride, false}
-                        : rowsOfA<WORDS>(rowsOfX, x + row * K + k, rows, depth, copy);
+          rowsApart ? RowsOfA{rowsApart + row * apart + wordsIn<WORDS>(k), apart, false}
+                    : rowsOfA<WORDS>(Source<Stored>{x, K, 1}, x + row * K + k, rows, depth, copy, true);
       multiplyRows<WORDS>(a, rows, PANEL, wordsIn<WORDS>(depth), {panel, 0, PANEL}, part, PANEL,
                           Into::overwrite);
       Vec scale[TILE_VECS];

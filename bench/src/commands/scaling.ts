@@ -5,7 +5,7 @@ import type { InstructionSet } from '@saccade/backend-native';
 import { type Command, Option } from 'commander';
 import { provenance } from '../machine.ts';
 import { showProgress } from '../progress.ts';
-import { qwen3b, qwen7b } from '../published-sizes.ts';
+import { publishedSizes } from '../published-sizes.ts';
 import { runMeasurement } from '../run-measurement.ts';
 import { measureScaling, type Sweep, scaledSizes } from '../scaling.ts';
 import { describeGrowth, drawScaling } from '../scaling-chart.ts';
@@ -19,11 +19,6 @@ import {
   resultPath,
   writeText,
 } from './shared.ts';
-
-const LAYERS = new Map([
-  ['3b', qwen3b],
-  ['7b', qwen7b],
-]);
 
 interface ScalingFlags extends ResultFlags {
   readonly isa?: InstructionSet;
@@ -44,7 +39,7 @@ export function addScaling(program: Command, args: readonly string[]): void {
     .option('--isa <name>', 'instruction set of the native backend: generic, avx2, avx512, …')
     .addOption(
       new Option('--layers <model>', 'of the widths of a published model').choices([
-        ...LAYERS.keys(),
+        ...publishedSizes.keys(),
       ]),
     )
     .option('--threads <count>', 'most threads', parseCount, availableParallelism())
@@ -58,8 +53,8 @@ export function addScaling(program: Command, args: readonly string[]): void {
     .addHelpText(
       'after',
       `
-A point is a forward and its backward in float32, but decoding a forward alone; all points of a sweep are measured in turns. The
-exponent p of time ∝ n^p is fitted over all sizes.
+A point is a forward and its backward in float32, and in decoding a forward alone; all points of a
+sweep are measured in turns. The exponent p of time ∝ n^p is fitted over all sizes.
 
   npm run bench -- scaling --record        numbers and chart into bench/results/<machine>/
   npm run bench -- scaling --svg now.svg   the chart alone`,
@@ -69,7 +64,7 @@ exponent p of time ∝ n^p is fitted over all sizes.
 
 async function runScaling(flags: ScalingFlags, args: readonly string[]): Promise<void> {
   const { isa, threads, rounds, seconds } = flags;
-  const model = LAYERS.get(flags.layers ?? '');
+  const model = publishedSizes.get(flags.layers ?? '');
   const kind = model === undefined ? 'scaling' : `scaling-${flags.layers}`;
   const record = provenance(args);
   const about =

@@ -4,7 +4,7 @@ import { linearLogprob } from '@saccade/logprob';
 import { gemm } from '@saccade/ops';
 import { type GroupShape, groupCases } from '../group-packing.ts';
 import type { Pass } from '../prepared-case.ts';
-import { type QwenSizes, qwen3b, qwen7b } from '../published-sizes.ts';
+import { publishedSizes, type QwenSizes, qwen3b } from '../published-sizes.ts';
 import {
   gemmCase,
   logprobCase,
@@ -208,11 +208,11 @@ const GPU_GROUPS = [1, 4, 16, 32];
 /** Layers, head and vision tower of published models, and groups of several sizes. */
 export function gpuLayerRows(size: RowSize = 'full'): readonly GpuRow[] {
   const isTiny = size === 'tiny';
-  const sizes = isTiny ? { '3B': TINY_MODEL } : { '3B': qwen3b, '7B': qwen7b };
+  const models = isTiny ? new Map([['3b', TINY_MODEL]]) : publishedSizes;
   const shape = isTiny ? TINY_LAYERS : GPU_LAYERS;
   const tower = isTiny ? visionRows(2 * WINDOW_PATCHES, TINY_MODEL.vision) : visionRows(16_384);
   const rows = [
-    ...Object.entries(sizes).flatMap(([model, one]) => layerRows(model, one, shape)),
+    ...[...models].flatMap(([name, sizes]) => layerRows(name.toUpperCase(), sizes, shape)),
     ...tower,
   ];
   const { group, heads, D } = SHAPES[size];

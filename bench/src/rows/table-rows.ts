@@ -1,7 +1,7 @@
 /** The rows of the table by the name of their set. */
 import { ConfigError } from '@saccade/core';
 import type { GroupShape } from '../group-packing.ts';
-import { qwen3b, qwen7b } from '../published-sizes.ts';
+import { publishedSizes } from '../published-sizes.ts';
 import { HEADLINE_GROUP, headlineRows } from './headline.ts';
 import { LAYER_SHAPE, layerRows } from './layers.ts';
 import type { TableRow } from './table-row.ts';
@@ -15,19 +15,18 @@ export interface TableSet {
   readonly groups: readonly GroupShape[];
 }
 
-const layers = (model: string, sizes: typeof qwen3b, about: string): TableSet => ({
-  about,
-  rows: () => layerRows(model, sizes, LAYER_SHAPE),
-  groups: [],
+const layers = [...publishedSizes].map(([name, sizes]): [string, TableSet] => {
+  const model = name.toUpperCase();
+  const about = `a layer and the head of Qwen2.5-VL-${model}`;
+  return [name, { about, rows: () => layerRows(model, sizes, LAYER_SHAPE), groups: [] }];
 });
 
 const GROUPS = [1, 2, 4, 8, 16, 32];
 
 /** The sets by name; the first is the default. */
-export const tableSets: ReadonlyMap<string, TableSet> = new Map([
+export const tableSets: ReadonlyMap<string, TableSet> = new Map<string, TableSet>([
   ['headline', { about: 'the few that decide', rows: headlineRows, groups: [HEADLINE_GROUP] }],
-  ['3b', layers('3B', qwen3b, 'a layer and the head of Qwen2.5-VL-3B')],
-  ['7b', layers('7B', qwen7b, 'a layer and the head of Qwen2.5-VL-7B')],
+  ...layers,
   ['vision', { about: 'a block of their vision tower', rows: () => visionRows(4096), groups: [] }],
   [
     'groups',
