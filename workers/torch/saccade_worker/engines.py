@@ -55,9 +55,11 @@ def publish_disk(url: str, weights: Published) -> str | None:
         _post(url, "/pause?mode=wait", {})
         call = {"method": "reload_weights", "kwargs": {"weights_path": weights.directory}}
         _post(url, "/collective_rpc", call)
-        stamp_version(url, weights.version)
         _post(url, "/reset_prefix_cache", {})
         _post(url, "/reset_mm_cache", {}, optional=True)
+        # The last step: an engine that names the new weights has nothing of those before.
+        stamp_version(url, weights.version)
+        _expect_paused(url)
     except ServerFault:
         # What failed first is told, whether or not the engine goes on.
         with contextlib.suppress(ServerFault):
@@ -67,8 +69,15 @@ def publish_disk(url: str, weights: Published) -> str | None:
     return served_version(url)
 
 
+def _expect_paused(url: str) -> None:
+    """Another process that goes on by itself has only some of the weights."""
+    found = _get(url, "/is_paused", optional=True)
+    if isinstance(found, dict) and found.get("is_paused") is False:
+        raise ServerFault(f"{url} was started again while it loaded weights.", code="engine-lost")
+
+
 def _resume(url: str) -> None:
-    """An engine that was never told to go on would answer nobody: a lost answer is asked for again."""
+    """An engine never told to go on would answer nobody: a lost answer is asked for again."""
     for left in reversed(range(RESUME_TRIES)):
         try:
             _post(url, "/resume", {})

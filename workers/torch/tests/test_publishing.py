@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from saccade_worker import engines
+from saccade_worker.errors import ServerFault
 
 from .calls import STEP, datum, refused, score
 
@@ -21,6 +22,7 @@ class Engine(BaseHTTPRequestHandler):
     calls: ClassVar[list[tuple[str, Any]]] = []
     tokens: ClassVar[set[str | None]] = set()
     fails: ClassVar[str] = ""
+    is_paused: ClassVar[bool] = True
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["content-length"]))
@@ -37,6 +39,7 @@ class Engine(BaseHTTPRequestHandler):
             "/weight_info": {"weight_version": version[-1] if version else None},
             "/get_weight_version": {"weight_version": version[-1] if version else None},
             "/v1/models": {"data": models},
+            "/is_paused": {"is_paused": self.is_paused},
         }
         self._answer(known.get(self.path, {}), 200)
 
@@ -52,7 +55,7 @@ class Engine(BaseHTTPRequestHandler):
 @pytest.fixture
 def engine():
     server = HTTPServer(("127.0.0.1", 0), Engine)
-    Engine.calls, Engine.fails = [], ""
+    Engine.calls, Engine.fails, Engine.is_paused = [], "", True
     Engine.tokens.clear()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -80,7 +83,8 @@ def test_an_engine_says_which_version_it_serves(served, engine, kind):
     paths = [path for path, _ in Engine.calls]
     if kind == "disk":
         assert paths[0] == "/pause?mode=wait"
-        assert paths[-1] == "/resume"
+        # Named last: an engine that names new weights has them, and no keys of those before.
+        assert paths[-2:] == ["/update_weight_version", "/resume"]
         assert paths.index("/collective_rpc") < paths.index("/reset_prefix_cache")
     client.unload()
 
@@ -101,6 +105,13 @@ def test_ways_of_publishing_that_cannot_be_are_refused(client):
     refused(lambda: client.submit("publish", {"target": target, "version": 0}), 400, "no-vllm")
     target["kind"] = "lora"
     refused(lambda: client.submit("publish", {"target": target, "version": 0}), 400, "no-adapter")
+
+
+def test_an_engine_that_starts_again_meanwhile_is_lost(engine):
+    Engine.is_paused = False
+    with pytest.raises(ServerFault, match="started again while it loaded weights"):
+        engines.publish_disk(engine, engines.Published("/weights", 3))
+    assert Engine.calls[-1][0] == "/resume"
 
 
 @pytest.mark.parametrize("token", [None, "secret"])

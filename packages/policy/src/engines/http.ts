@@ -15,6 +15,7 @@ import {
   type RemotePolicy,
   type RemotePolicyOptions,
 } from '../remote/remote-policy.ts';
+import { changeTogether } from '../remote/weight-changes.ts';
 import type { TrainedPolicy } from '../trained-policy.ts';
 
 /** Losses after which opening is an error: a test of ours may be what ends the engine each time. */
@@ -180,20 +181,25 @@ function publishing(
   }
   const send = policy.publish.bind(policy);
   const seen = engineDirectory ?? directory;
-  const publish: PublishTo = async (some) => {
+  const give = async (all: readonly RemotePolicy[]): Promise<number> => {
+    const { version } = policy;
     for (const [name, kind] of Object.entries(DISK)) {
-      const urls = some.filter(({ dialect }) => dialect.name === name).map(({ http }) => http.url);
-      if (urls.length > 0)
-        await send({ kind, urls, ...(seen !== undefined && { directory: seen }) });
+      const some = all.filter(({ dialect }) => dialect.name === name);
+      if (some.length === 0) continue;
+      const urls = some.map(({ http }) => http.url);
+      await send({ kind, urls, ...(seen !== undefined && { directory: seen }) });
+      for (const engine of some) engine.setVersion(version);
     }
+    return version;
   };
   return {
-    publish,
-    async again(engine) {
-      const { version } = policy;
-      await publish([engine]);
-      return version;
+    publish: async (all) => {
+      await changeTogether(
+        all.map(({ changes }) => changes),
+        () => give(all),
+      );
     },
+    again: (engine) => engine.changes.run(() => give([engine])),
   };
 }
 

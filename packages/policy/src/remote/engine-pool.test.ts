@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { nativeBackend } from '@saccade/backend-native';
 import { randomAt } from '@saccade/core';
 import { type Device, openDevice } from '@saccade/ops';
@@ -16,10 +17,12 @@ import { EnginePool, type PublishTo } from './engine-pool.ts';
 import { LastingEngine } from './lasting-engine.ts';
 import { weightPublisher } from './publish-weights.ts';
 import { openRemotePolicy, RemotePolicy } from './remote-policy.ts';
-import { type Served, served } from './served.fixture.ts';
+import { type Fault, type Served, served } from './served.fixture.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'saccade-pool-'));
 const COUNT = 3;
+/** What an engine is asked while its weights change. */
+const CHANGING = ['/pause', '/collective_rpc', '/update_weight_version', '/reset_prefix_cache'];
 /** Weights by their version; the engines begin with those of version 0. */
 const versions: LocalPolicy[] = [];
 const services: Served[] = [];
@@ -165,7 +168,7 @@ it('asks elsewhere what a lost engine did not answer, and gives that one the new
   service.fault = undefined;
   const until = Date.now() + 20_000;
   while (engines[1]?.version !== 2 && Date.now() < until) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await setTimeout(5);
   }
   expect(service.count('/collective_rpc')).toBe(reloads + 1);
   expect(await engines[1]?.reportedVersion()).toBe(2);
@@ -219,57 +222,83 @@ it('says which engine did not come back, once none is left', async () => {
   expect(() => new EnginePool([])).toThrow(/Give at least one/);
 });
 
-it('gives, whatever happens, what the weights of the version give that it names', async () => {
-  const seeds =
-    process.env.SACCADE_SWEEP === undefined ? [1, 2] : Array.from({ length: 40 }, (_, i) => i);
-  for (const seed of seeds) {
-    const { pool, update } = await openPool({ returnSeconds: 30, retries: 3 });
-    const random = randomAt(seed, 'engine pool');
-    for (const service of services) faultsOf(service, random);
-    let [oldest, newest] = [0, 0];
-    const publishing = (async () => {
-      for (let version = 1; version < versions.length; version++) {
-        newest = version;
-        await update(version);
-        oldest = version;
-        startOver(random.integer(engines.length));
-      }
-    })();
-    const rollouts = Array.from({ length: 6 }, async (_, i) => {
-      for (let turn = 0; turn < 5; turn++) {
-        const least = oldest;
-        const result = await pool.sample(requestOf(`${i}`, turn));
-        expect(result.policyVersion).toBeGreaterThanOrEqual(least);
-        expect(result.policyVersion).toBeLessThanOrEqual(newest);
-        expect(result).toEqual(await answerOf(result.policyVersion, `${i}`, turn));
-      }
-      pool.release(`${i}`);
-    });
-    await Promise.all([publishing, ...rollouts]);
-    for (const service of services) service.fault = undefined;
-    expect((await pool.sample(requestOf('last', 9))).policyVersion).toBe(versions.length - 1);
-    pool.close();
-    for (const service of services.splice(0)) await service.close();
-  }
-});
+/** Faults of one in `rarity` of the requests: cut before the work or after it, or turned away. */
+interface Faults {
+  /** Of which requests. Default: all. */
+  readonly paths?: readonly string[];
+  readonly rarity: number;
+  readonly retries: number;
+  /** Whether engines start over instead. */
+  readonly startsOver?: boolean;
+}
 
-/** Cut connections, before and after the service has worked, and refusals, one in ten. */
-function faultsOf(service: Served, random: ReturnType<typeof randomAt>): void {
-  service.fault = (_, request, response) => {
-    const what = random.integer(30);
+const faults = {
+  'fails now and then': { rarity: 10, retries: 3 },
+  'fails while weights change': { paths: CHANGING, rarity: 3, retries: 0 },
+  'starts over now and then': { rarity: 15, retries: 0, startsOver: true },
+  'starts over while weights change': { paths: CHANGING, rarity: 6, retries: 0, startsOver: true },
+} satisfies Record<string, Faults>;
+
+it.each(Object.entries(faults))(
+  'gives what the weights that it names give, if it %s',
+  async (_, own) => {
+    const seeds =
+      process.env.SACCADE_SWEEP === undefined ? [1] : Array.from({ length: 40 }, (_, i) => i);
+    for (const seed of seeds) {
+      const { pool, update } = await openPool({ returnSeconds: 30, retries: own.retries });
+      const random = randomAt(seed, 'engine pool');
+      for (const service of services) service.fault = faultOf(service, random, own);
+      let [oldest, newest] = [0, 0];
+      const publishing = (async () => {
+        for (let version = 1; version < versions.length; version++) {
+          newest = version;
+          await update(version);
+          oldest = version;
+          startOver(random.integer(engines.length));
+        }
+      })();
+      const last = versions.length - 1;
+      const rollouts = Array.from({ length: 6 }, async (_, i) => {
+        for (let turn = 0, version = 0; turn < 5 || version < last; turn++) {
+          const least = oldest;
+          const result = await pool.sample(requestOf(`${i}`, turn));
+          version = result.policyVersion;
+          expect(version).toBeGreaterThanOrEqual(least);
+          expect(version).toBeLessThanOrEqual(newest);
+          expect(result).toEqual(await answerOf(version, `${i}`, turn));
+        }
+        pool.release(`${i}`);
+      });
+      await Promise.all([publishing, ...rollouts]);
+      for (const service of services) service.fault = undefined;
+      expect((await pool.sample(requestOf('last', 9))).policyVersion).toBe(last);
+      pool.close();
+      for (const service of services.splice(0)) await service.close();
+    }
+  },
+);
+
+function faultOf(service: Served, random: ReturnType<typeof randomAt>, own: Faults): Fault {
+  return async (path, _, response) => {
+    // Some requests overtake others.
+    await setTimeout(random.integer(8));
+    if (own.paths?.includes(path) === false || random.integer(own.rarity) > 0) return false;
+    if (own.startsOver) {
+      startOver(services.indexOf(service));
+      return random.integer(2) === 0;
+    }
+    const what = random.integer(3);
     if (what === 0) {
       response.destroy();
       return true;
     }
     if (what === 1) {
-      // The answer is lost; what was asked for is done.
-      setTimeout(() => request.socket.destroy(), 2);
+      // What was asked for is done; its answer is lost.
+      const lose = (): typeof response => response.destroy();
+      Object.assign(response, { writeHead: lose, write: lose, end: lose });
       return false;
     }
-    if (what === 2) {
-      response.writeHead(random.pick([500, 502, 503])).end();
-      return true;
-    }
-    return false;
+    response.writeHead(own.paths ? 503 : random.pick([500, 502, 503])).end();
+    return true;
   };
 }

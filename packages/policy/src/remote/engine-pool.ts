@@ -9,7 +9,10 @@ import { EngineError, isBusy } from './engine-error.ts';
 import { isLost, type LastingEngine, StrangeWeights } from './lasting-engine.ts';
 import type { RemotePolicy } from './remote-policy.ts';
 
-/** Gives these engines the weights of the policy; with none of them, only makes ready what others load later. */
+/**
+ * Gives these engines the weights of the policy, each as one of its `changes`; with none of them, only
+ * makes ready what others load later.
+ */
 export type PublishTo = (engines: readonly RemotePolicy[]) => Promise<void>;
 
 /** Times that weights of others are replaced for one request. */
@@ -64,11 +67,10 @@ export class EnginePool implements Sampler {
     const there = this.#members.filter(({ away }) => away === undefined);
     try {
       await publish(there.map(({ engine }) => engine.remote));
-      for (const { engine } of there) engine.remote.setVersion(version);
     } catch (error) {
       if (!isLost(error) && !isBusy(error)) throw error;
       // Which of them was lost is not known.
-      await Promise.all(there.map((member) => this.#give(member, version, publish)));
+      await Promise.all(there.map((member) => this.#give(member, publish)));
     }
     await this.#someoneThere();
   }
@@ -144,11 +146,9 @@ export class EnginePool implements Sampler {
     return this.#members.some((other) => other !== member && other.away === undefined);
   }
 
-  async #give(member: Member, version: number, publish: PublishTo): Promise<void> {
-    const { remote } = member.engine;
+  async #give(member: Member, publish: PublishTo): Promise<void> {
     try {
-      await publish([remote]);
-      remote.setVersion(version);
+      await publish([member.engine.remote]);
     } catch (error) {
       if (!isLost(error) && !isBusy(error)) throw error;
       this.#leave(member, error);

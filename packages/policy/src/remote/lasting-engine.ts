@@ -13,8 +13,8 @@ export interface LastingOptions {
   /** Seconds in which an engine that is gone must be back. */
   readonly returnSeconds: number;
   /**
-   * Gives the engine the newest weights there are, and returns their version; undefined if there are none
-   * yet. Absent: they are not ours to give.
+   * Gives the engine the newest weights there are, as one of `remote.changes`, and returns their version;
+   * undefined if there are none yet. Absent: they are not ours to give.
    */
   readonly restore?: () => Promise<number | undefined>;
   /** Pause between looks for an engine that does not answer, in seconds. Default 0.5. */
@@ -59,11 +59,19 @@ export class LastingEngine {
    */
   async sample(request: SampleRequest): Promise<SampleResult> {
     const oldest = this.remote.version;
+    const isCertain = this.remote.changes.watch();
     const result = await this.remote.sample(request);
     const newest = this.#newest;
     // Weights that were put there by others have whatever version they like.
     if (newest === undefined || this.#options.restore === undefined) return result;
     const { policyVersion } = result;
+    if (!(await isCertain())) {
+      throw new EngineError(
+        'aborted',
+        `${this.remote.http.url}: new weights failed to load while it answered, which may be with ` +
+          'those or the ones before. It can be asked again.',
+      );
+    }
     if (policyVersion >= oldest && policyVersion <= newest) return result;
     throw new StrangeWeights(
       'failed',
@@ -84,13 +92,16 @@ export class LastingEngine {
     const isAnother = cause instanceof StrangeWeights || cause.fault === 'unreachable';
     let isNew = await this.#untilThere(isAnother);
     if (restore === undefined || this.#newest === undefined) return;
-    isNew ||= (await this.#reported()) !== this.#newest;
-    if (!isNew) return;
+    const newest = this.#newest;
+    isNew ||= this.remote.changes.areUnknown || (await this.#reported()) !== newest;
+    if (!isNew) {
+      if (this.remote.version < newest) this.remote.setVersion(newest);
+      return;
+    }
     const message = `An engine was lost (${messageOf(cause)}) It is back, and is given the weights again.`;
     onEvent?.({ kind: 'warning', message });
     for (;;) {
       const given = await this.#patiently(restore);
-      if (given !== undefined) this.remote.setVersion(given);
       if ((given ?? -1) >= this.#newest || this.#isClosed) return;
       // Newer ones are on their way.
       await this.pause();

@@ -46,8 +46,8 @@ export interface PublishOptions {
  * Makes a publisher that uses the engines' documented way to load a directory in Hugging Face
  * layout.
  *
- * vLLM, in its development mode: /pause?mode=wait, /collective_rpc reload_weights,
- * /update_weight_version if the engine has it, /reset_prefix_cache, /resume. SGLang:
+ * vLLM, in its development mode: /pause?mode=wait, /collective_rpc reload_weights, /reset_prefix_cache,
+ * /update_weight_version if the engine has it, /resume. SGLang:
  * /update_weights_from_disk, which waits for running requests and drops the cache.
  *
  * @throws ConfigError if an engine reports that it cannot load weights
@@ -74,14 +74,18 @@ export function weightPublisher(
     return last;
   };
   return {
-    async again(engine) {
-      const written = last;
-      if (written !== undefined) await reload(engine, written);
-      return written?.version;
+    again(engine) {
+      return engine.changes.run(async () => {
+        const written = last;
+        if (written !== undefined) await reload(engine, written);
+        return written?.version;
+      });
     },
     async publish(policy, only = all) {
       const written = await write(policy);
-      const loads = await Promise.allSettled(only.map((engine) => reload(engine, written)));
+      const loads = await Promise.allSettled(
+        only.map((engine) => engine.changes.run(() => reload(engine, written))),
+      );
       const failed = loads.find((load) => load.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
       for (const old of outdated.splice(0)) await remove?.(old);
@@ -123,14 +127,23 @@ async function reloadVllm(
     await http.post('/pause?mode=wait', '{}');
     const call = { method: 'reload_weights', kwargs: { weights_path: directory } };
     await http.post('/collective_rpc', JSON.stringify(call));
+    // Keys and values of the old weights are invalid now. The answer has no body.
+    await http.send('/reset_prefix_cache', '{}');
+    // The last step: an engine that names the new weights has them, and nothing of those before.
     if (report.paths.includes('/update_weight_version')) {
       await http.post('/update_weight_version', JSON.stringify({ new_version: String(version) }));
     }
-    // Keys and values of the old weights are invalid now. The answer has no body.
-    await http.send('/reset_prefix_cache', '{}');
+    await expectPaused(http);
   } finally {
     await resume(http);
   }
+}
+
+/** @throws EngineError if the engine goes on by itself: another process that has only some of the weights */
+async function expectPaused(http: EngineHttp): Promise<void> {
+  const { status, text } = await http.get('/is_paused');
+  if (status !== 200 || !/"is_paused"\s*:\s*false/.test(text)) return;
+  throw new EngineError('broken', `${http.url} was started again while it loaded weights.`);
 }
 
 /** An engine that was never told to go on would answer nobody: a lost answer is asked for again. */

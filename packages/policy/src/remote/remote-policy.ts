@@ -18,6 +18,7 @@ import { type Dialect, dataUrlOf, type EngineAnswer } from './dialect.ts';
 import { EngineError } from './engine-error.ts';
 import { EngineHttp, type EngineHttpOptions } from './engine-http.ts';
 import { type EngineReport, identifyEngine, probeEngine } from './probe-engine.ts';
+import { WeightChanges } from './weight-changes.ts';
 
 /** The engine, its model, and what it must be capable of. */
 export interface RemotePolicyOptions extends EngineHttpOptions {
@@ -119,6 +120,8 @@ export class RemotePolicy implements Sampler {
   readonly http: EngineHttp;
   readonly processor: Processor;
   readonly dialect: Dialect;
+  /** Whoever gives the engine weights does it as one of these, and sets their version in it. */
+  readonly changes = new WeightChanges();
   readonly #remembering: RememberingProcessor;
   readonly #hasTemperedLogprobs: boolean;
   readonly #hasTruncatedLogprobs: boolean;

@@ -4,8 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type PolicyServiceOptions, policyService } from '../serve/policy-service.ts';
 
-/** Answers in the service's place, or leaves it to the service. */
-export type Fault = (path: string, request: IncomingMessage, response: ServerResponse) => boolean;
+/** Answers in the service's place, or leaves it to the service, at once or later. */
+export type Fault = (
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => boolean | Promise<boolean>;
 
 export interface Served {
   readonly url: string;
@@ -24,8 +28,9 @@ export async function served(options: PolicyServiceOptions): Promise<Served> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? '';
     counts.set(path, (counts.get(path) ?? 0) + 1);
-    if (own.fault?.(path, request, response)) return;
-    void listener(request, response);
+    const isTaken = own.fault?.(path, request, response) ?? false;
+    if (isTaken === false) void listener(request, response);
+    else if (isTaken !== true) void isTaken.then((is) => (is ? null : listener(request, response)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const own: Served = {
