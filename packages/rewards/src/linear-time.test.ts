@@ -40,13 +40,13 @@ function scoreAll(text: string): void {
   }
 }
 
-/** The slowest text, and its time in milliseconds. */
+/** The text that takes the processor longest, and its time in milliseconds: other processes add nothing. */
 function slowest(read: (text: string) => unknown, texts: Iterable<Hostile>) {
   let worst = { title: '', ms: 0 };
   for (const { title, text } of texts) {
-    const began = performance.now();
+    const before = process.cpuUsage();
     read(text);
-    const ms = performance.now() - began;
+    const ms = process.cpuUsage(before).user / 1000;
     if (ms > worst.ms) worst = { title, ms };
     if (ms > 5_000) break;
   }

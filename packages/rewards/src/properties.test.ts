@@ -201,9 +201,9 @@ describe('repetition', () => {
   });
 
   it('reads a long text in no time', () => {
-    const start = performance.now();
+    const before = process.cpuUsage();
     severityOf('lorem ipsum dolor sit amet '.repeat(2000), options);
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
   });
 });
 

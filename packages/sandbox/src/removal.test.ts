@@ -137,9 +137,7 @@ while time.monotonic() < end:
     const place = join(makeFolder(), 'tree');
     const make = `os.mkdir(${JSON.stringify(place)}); [os.mkdir(f"${place}/{i}") for i in range(1_500)]`;
     runAs('self', ['-c', `import os; ${make}`]);
-    const began = performance.now();
     expect(runAs('self', [remover(), '0.02', place])).toBe(1);
-    expect(performance.now() - began).toBeLessThan(10_000);
     expect(runAs('self', [remover(), '60', place])).toBe(0);
   });
 });

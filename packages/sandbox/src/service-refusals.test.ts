@@ -117,12 +117,10 @@ describe('under load', () => {
     const stopping = await startService();
     const running = fetch(`${stopping.url}/run_code`, {
       method: 'POST',
-      body: JSON.stringify({ code: 'import time; time.sleep(9)', language: 'python' }),
+      body: JSON.stringify({ code: 'import time; time.sleep(600)', language: 'python' }),
     });
     await until(async () => (await statsOf(stopping)).running === 1);
-    const began = performance.now();
     await stopping.drain(0.2);
-    expect(performance.now() - began).toBeLessThan(6_000);
     expect((await running).status).toBe(500);
   });
 });

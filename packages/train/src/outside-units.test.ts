@@ -142,7 +142,7 @@ describe('lists', () => {
 
 it('answers a setting of 3,000 characters at once, in a short message', () => {
   const name = 'reward.'.repeat(430);
-  const begin = performance.now();
+  const before = process.cpuUsage();
   for (const setting of [`${name}=1`, `taskSet=${name}`, `trackers=${name}`, name]) {
     try {
       resolveRun(set({}, setting));
@@ -152,7 +152,7 @@ it('answers a setting of 3,000 characters at once, in a short message', () => {
       expect((error as ConfigError).message.length).toBeLessThan(1200);
     }
   }
-  expect(performance.now() - begin).toBeLessThan(2000);
+  expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
 });
 
 /** Joined, as the check of layers reads the imports of this file too. */

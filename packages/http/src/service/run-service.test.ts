@@ -37,12 +37,13 @@ describe('a service that is told to stop', () => {
     });
   });
 
-  it('ends within its grace after a half-sent body', async () => {
+  it('does not wait for its grace after a half-sent body', async () => {
     const events = new EventEmitter();
     const running = runService({
       open: () => openEcho(),
       announce: ({ url }) => url,
-      graceSeconds: 5,
+      // The test has no time for it.
+      graceSeconds: 600,
       print: (line) => events.emit('line', line),
     });
     const [url] = (await new Promise<string[]>((resolve) => {
@@ -51,10 +52,8 @@ describe('a service that is told to stop', () => {
     const head = 'POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 60\r\n\r\n{"code":';
     const held = holdOpen(url, head);
     await new Promise((next) => setTimeout(next, 100));
-    const began = performance.now();
     process.kill(process.pid, 'SIGTERM');
     await running;
-    expect(performance.now() - began).toBeLessThan(5_000);
     held.destroy();
   });
 });
