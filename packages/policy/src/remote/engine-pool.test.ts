@@ -200,6 +200,24 @@ it('asks elsewhere what an engine fails at', async () => {
   expect(results).toEqual(await Promise.all(['a', 'b', 'c'].map((name) => answerOf(0, name, 1))));
 });
 
+it('goes on where one engine fails to load weights, and ends where all do', async () => {
+  const { pool, update } = await openPool({ count: 2 });
+  const failing = services[0] as Served;
+  const fails: Fault = (path, _, response) => {
+    if (path !== '/collective_rpc') return false;
+    response.writeHead(500).end('no such directory');
+    return true;
+  };
+  failing.fault = fails;
+  await update(1);
+  const results = await Promise.all(['a', 'b'].map((name) => pool.sample(requestOf(name, 1))));
+  expect(results).toEqual(await Promise.all(['a', 'b'].map((name) => answerOf(1, name, 1))));
+  failing.fault = undefined;
+  while (engines[0]?.version !== 1) await setTimeout(5);
+  for (const service of services) service.fault = fails;
+  await expect(update(2)).rejects.toThrow(/answered 500: no such directory/);
+});
+
 it('asks elsewhere what an engine swallows', async () => {
   await openPool({ count: 2 });
   const [first, second] = engines as [RemotePolicy, RemotePolicy];

@@ -5,7 +5,7 @@
  */
 import { ConfigError } from '@saccade/core';
 import type { Processor, SampleRequest, SampleResult, Sampler } from '../policy.ts';
-import { EngineError, isBusy } from './engine-error.ts';
+import { EngineError } from './engine-error.ts';
 import { isLost, type LastingEngine, StrangeWeights } from './lasting-engine.ts';
 import type { RemotePolicy } from './remote-policy.ts';
 
@@ -20,6 +20,9 @@ const MOST_STRANGERS = 5;
 
 /** Times that each other engine is asked what one turned away; or this one, where it is the only one. */
 const REFUSALS = 3;
+
+/** Times that the pause before an engine is tried again doubles. */
+const MOST_DOUBLINGS = 7;
 
 interface Member {
   readonly engine: LastingEngine;
@@ -58,7 +61,7 @@ export class EnginePool implements Sampler {
 
   /**
    * Gives the engines new weights, of this version. Answers of both are right meanwhile. An engine that
-   * is away gets them when it is back.
+   * is away, or fails to load them, gets them later.
    *
    * @throws EngineError if no engine is left to sample with, or one refuses them
    */
@@ -68,8 +71,8 @@ export class EnginePool implements Sampler {
     try {
       await publish(there.map(({ engine }) => engine.remote));
     } catch (error) {
-      if (!isLost(error) && !isBusy(error)) throw error;
-      // Which of them was lost is not known.
+      if (!mayPass(error)) throw error;
+      // Which of them was lost, or failed, is not known.
       await Promise.all(there.map((member) => this.#give(member, publish)));
     }
     await this.#someoneThere();
@@ -93,8 +96,7 @@ export class EnginePool implements Sampler {
         signal?.throwIfAborted();
         if (error instanceof StrangeWeights && ++strangers > MOST_STRANGERS) throw error;
         if (!isLost(error)) {
-          const mayPass = error instanceof EngineError && error.isTransient;
-          if (!mayPass || ++refusals >= this.#mostRefusals(error)) throw error;
+          if (!mayPass(error) || ++refusals >= this.#mostRefusals(error)) throw error;
         }
         this.#leave(member, error);
       } finally {
@@ -150,7 +152,7 @@ export class EnginePool implements Sampler {
     try {
       await publish([member.engine.remote]);
     } catch (error) {
-      if (!isLost(error) && !isBusy(error)) throw error;
+      if (!mayPass(error)) throw error;
       this.#leave(member, error);
     }
   }
@@ -163,16 +165,17 @@ export class EnginePool implements Sampler {
   }
 
   async #bringBack(member: Member, cause: EngineError): Promise<void> {
-    for (;;) {
+    for (let tries = 0; ; tries++) {
       try {
         await member.engine.restore(cause);
         delete member.away;
         return;
       } catch (error) {
         const canWait = this.#hasOthers(member) && !this.#isClosed;
-        if (!(canWait && error instanceof EngineError && error.isTransient)) throw error;
+        if (!(canWait && mayPass(error))) throw error;
       }
-      await member.engine.pause();
+      // Each try may load all weights.
+      await member.engine.pause(2 ** Math.min(tries, MOST_DOUBLINGS));
     }
   }
 
@@ -187,6 +190,11 @@ export class EnginePool implements Sampler {
       throw error instanceof AggregateError ? error.errors[0] : error;
     }
   }
+}
+
+/** Whether an engine may do later, or another one now, what this one did not. */
+function mayPass(error: unknown): error is EngineError {
+  return isLost(error) || (error instanceof EngineError && error.isTransient);
 }
 
 function isFreer(one: Member, other: Member): boolean {

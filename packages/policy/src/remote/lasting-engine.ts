@@ -113,10 +113,10 @@ export class LastingEngine {
     this.#isClosed = true;
   }
 
-  /** Waits for as long as lies between two looks for an engine. */
-  async pause(): Promise<void> {
+  /** Waits for as long as lies between two looks for an engine, so many times. */
+  async pause(times = 1): Promise<void> {
     const { lookSeconds = 0.5 } = this.#options;
-    await sleep(1000 * lookSeconds * (0.5 + Math.random()));
+    await sleep(1000 * times * lookSeconds * (0.5 + Math.random()));
   }
 
   /** Runs what talks with the engine; again, if the engine is lost or busy meanwhile. */
