@@ -1,5 +1,5 @@
 /** Servers at a URL that flood, hang, redirect or are something else; and a token on its way. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Outcome } from '@saccade/sandbox';
 import { type Tool, ToolError } from '@saccade/tools';
@@ -72,15 +72,41 @@ it.each<[string, RequestListener]>([
   60_000,
 );
 
+const hello: Tool = {
+  ...{ name: 'hello', description: 'Greets.', example: {} },
+  parameters: { type: 'object', properties: {}, additionalProperties: false },
+  call: async () => ({
+    ...{ kind: 'ok', stdout: 'hello', stderr: '', images: [], truncated: [] },
+    ...{ wallMs: 0, cpuMs: 0, maxRssKb: 0, tier: 'none' },
+  }),
+};
+
+it('does not mind that a server closes connections it no longer wants', async () => {
+  const service = await openMcpService({ tools: [hello], sandbox: nothing.sandbox });
+  const used = new WeakSet<object>();
+  const url = await serve((request, response) => {
+    if (used.has(request.socket)) {
+      request.socket.destroy();
+      return;
+    }
+    used.add(request.socket);
+    const { method, headers } = request;
+    const passed = httpRequest(`${service.url}/mcp`, { method, headers }, (answer) => {
+      // It says that the connection may be kept, and does not keep it.
+      response.writeHead(answer.statusCode ?? 500, { ...answer.headers, connection: 'keep-alive' });
+      answer.pipe(response);
+    });
+    request.pipe(passed);
+  });
+  const open = await openMcp({ url, take: ['hello'] });
+  for (let call = 0; call < 5; call++) {
+    expect((await open.tools[0]?.call({}, nothing))?.stdout).toBe('hello');
+  }
+  await open.dispose();
+  await service.drain(1);
+});
+
 it('sends the token to the server it is for', async () => {
-  const hello: Tool = {
-    ...{ name: 'hello', description: 'Greets.', example: {} },
-    parameters: { type: 'object', properties: {}, additionalProperties: false },
-    call: async () => ({
-      ...{ kind: 'ok', stdout: 'hello', stderr: '', images: [], truncated: [] },
-      ...{ wallMs: 0, cpuMs: 0, maxRssKb: 0, tier: 'none' },
-    }),
-  };
   const served = { tools: [hello], sandbox: nothing.sandbox, token: 'secret of TOKEN' };
   const service = await openMcpService(served);
   const url = `${service.url}/mcp`;

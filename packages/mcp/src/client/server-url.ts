@@ -24,11 +24,17 @@ export function serverUrl(options: ServerUrlOptions): StreamableHTTPClientTransp
   });
 }
 
-/** Answers longer than the limit break off; streams beside calls are not opened, as nobody reads them. */
+/**
+ * Answers longer than the limit break off; streams beside calls are not opened, as nobody reads them. Each
+ * request has a connection of its own: a kept one may be closed by the server just when a call is sent, and
+ * such a call must not be repeated.
+ */
 function boundedFetch(maxBytes: number, baseFetch: FetchLike = fetch): FetchLike {
   return async (url, init) => {
     if (init?.method === 'GET') return new Response(null, { status: 405 });
-    const response = await baseFetch(url, init);
+    const headers = new Headers(init?.headers);
+    headers.set('connection', 'close');
+    const response = await baseFetch(url, { ...init, headers });
     if (response.body === null) return response;
     let bytes = 0;
     const counted = response.body.pipeThrough(
@@ -40,7 +46,7 @@ function boundedFetch(maxBytes: number, baseFetch: FetchLike = fetch): FetchLike
         },
       }),
     );
-    const { status, statusText, headers } = response;
-    return new Response(counted, { status, statusText, headers });
+    const { status, statusText } = response;
+    return new Response(counted, { status, statusText, headers: response.headers });
   };
 }

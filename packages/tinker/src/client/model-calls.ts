@@ -31,6 +31,9 @@ export const callLimits: CallLimits = {
 
 /** Longest poll that is asked for, in seconds. */
 const POLL_SECONDS = 30;
+
+/** Times that the pause after a failure of a server that is there doubles. */
+const MOST_DOUBLINGS = 6;
 const submitted = z.looseObject({ request_id: z.coerce.string() });
 const state = z.looseObject({ type: z.string().optional() });
 
@@ -170,9 +173,17 @@ export class Futures {
           throw new TinkerError('server', error.message, { cause: error });
         }
         expectTime(until, error.message);
+        // By 408 it waited already.
+        if (error.status !== undefined && error.status !== 408) await this.#pause(failures);
         await this.#untilBack(error);
       }
     }
+  }
+
+  /** Longer with every failure of a server that is there, and could be asked at once. */
+  async #pause(failures: number): Promise<void> {
+    const looks = 2 ** Math.min(failures - 1, MOST_DOUBLINGS);
+    await sleep(1000 * this.limits.lookSeconds * looks * (0.5 + Math.random()));
   }
 
   /** Waits until a server answers at all. */
