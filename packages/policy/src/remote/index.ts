@@ -22,4 +22,4 @@ export {
   RemotePolicy,
   type RemotePolicyOptions,
 } from './remote-policy.ts';
-export { changeTogether, type WeightChanges } from './weight-changes.ts';
+export type { WeightChanges } from './weight-changes.ts';

@@ -72,6 +72,36 @@ describe('an engine that a publisher pauses', () => {
     service.fault = undefined;
   });
 
+  it('keeps what an engine still loads, until it has', async () => {
+    const own = join(directory, 'kept');
+    const remove = (old: string) => rm(old, { recursive: true });
+    const publisher = weightPublisher(remote, { directory: own, remove });
+    const publish = (version: number, only?: readonly RemotePolicy[]) =>
+      publisher.publish({ version, save: learning.save.bind(learning) }, only);
+    await publish(5);
+    let goOn = (): void => {};
+    const begun = new Promise<void>((begin) => {
+      service.fault = async (path) => {
+        if (path !== '/collective_rpc') return false;
+        begin();
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
+        return false;
+      };
+    });
+    const loading = publisher.again(remote);
+    await begun;
+    service.fault = undefined;
+    await publish(6, []);
+    expect(readdirSync(own)).toEqual(['version-00000005', 'version-00000006']);
+    goOn();
+    expect(await loading).toBe(5);
+    await publish(6);
+    expect(readdirSync(own)).toEqual(['version-00000006']);
+    expect((await remote.sample(request(0))).policyVersion).toBe(6);
+  });
+
   it('goes on for the next one, if the publisher was killed', async () => {
     await remote.http.post('/pause?mode=wait', '{}');
     const waiting = remote.sample(request(1));

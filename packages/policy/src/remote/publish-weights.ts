@@ -60,7 +60,17 @@ export function weightPublisher(
   for (const engine of all) expectReloading(engine);
   const { directory, engineDirectory = directory, remove } = options;
   let last: Written | undefined;
-  const outdated: string[] = [];
+  let outdated: string[] = [];
+  /** What engines load now; one that was away may still load what is outdated. */
+  const loading: Written[] = [];
+  const load = async (engine: RemotePolicy, written: Written): Promise<void> => {
+    loading.push(written);
+    try {
+      await reload(engine, written);
+    } finally {
+      loading.splice(loading.indexOf(written), 1);
+    }
+  };
   const write = async (policy: Pick<Policy, 'save' | 'version'>): Promise<Written> => {
     const { version } = policy;
     if (last?.version === version) return last;
@@ -77,18 +87,21 @@ export function weightPublisher(
     again(engine) {
       return engine.changes.run(async () => {
         const written = last;
-        if (written !== undefined) await reload(engine, written);
+        if (written !== undefined) await load(engine, written);
         return written?.version;
       });
     },
     async publish(policy, only = all) {
       const written = await write(policy);
       const loads = await Promise.allSettled(
-        only.map((engine) => engine.changes.run(() => reload(engine, written))),
+        only.map((engine) => engine.changes.run(() => load(engine, written))),
       );
       const failed = loads.find((load) => load.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
-      for (const old of outdated.splice(0)) await remove?.(old);
+      const isLoading = (target: string) => loading.some((one) => one.target === target);
+      const done = outdated.filter((target) => !isLoading(target));
+      outdated = outdated.filter(isLoading);
+      for (const old of done) await remove?.(old);
       return written.target;
     },
   };
