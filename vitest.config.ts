@@ -100,6 +100,7 @@ const SHARED = [
   'train',
   'trajectory',
   'vision-tasks',
+  'vision-tools',
 ]
   .map((name) => {
     const apart = APART[name];

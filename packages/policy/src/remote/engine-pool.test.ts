@@ -22,7 +22,11 @@ import { type Fault, type Served, served } from './served.fixture.ts';
 const directory = mkdtempSync(join(tmpdir(), 'saccade-pool-'));
 const COUNT = 3;
 /** What an engine is asked while its weights change. */
-const CHANGING = ['/pause', '/collective_rpc', '/update_weight_version', '/reset_prefix_cache'];
+const CHANGING = [
+  ...['/pause', '/collective_rpc', '/update_weight_version', '/reset_prefix_cache'],
+  '/update_weights_from_disk',
+];
+type Speaks = 'vllm' | 'sglang';
 /** Weights by their version; the engines begin with those of version 0. */
 const versions: LocalPolicy[] = [];
 const services: Served[] = [];
@@ -67,15 +71,21 @@ function answerOf(version: number, name: string, seed: number): Promise<SampleRe
 }
 
 /** A pool of engines that each have weights of their own, and what gives it those of a version. */
-async function openPool({ returnSeconds = 5, count = COUNT, retries = 0 } = {}) {
+async function openPool({
+  returnSeconds = 5,
+  count = COUNT,
+  retries = 0,
+  speaks = 'vllm' as Speaks,
+} = {}) {
   engines = [];
   for (let i = 0; i < count; i++) {
     const policy = tinyPolicy(device, 10);
     serving.push(policy);
-    const service = await served({ policy, speaks: 'vllm' });
+    const service = await served({ policy, speaks });
     services.push(service);
     const processor = engines[0]?.processor ?? tinyProcessor;
-    engines.push(await openRemotePolicy({ baseUrl: service.url, processor, retries }));
+    const needs = { images: speaks === 'vllm' };
+    engines.push(await openRemotePolicy({ baseUrl: service.url, processor, retries, needs }));
   }
   const publisher = weightPublisher(engines, {
     directory: mkdtempSync(join(directory, 'published-')),
@@ -110,10 +120,10 @@ const lost = (service: Served): void => {
 const asked = (): readonly number[] => services.map((one) => one.count('/v1/completions'));
 
 /** Another process at the address of an engine, with the first weights. */
-function startOver(index: number): void {
+function startOver(index: number, speaks: Speaks = 'vllm'): void {
   const policy = tinyPolicy(device, 10);
   serving.push(policy);
-  services[index]?.restart({ policy, speaks: 'vllm' });
+  services[index]?.restart({ policy, speaks });
 }
 
 it('spreads conversations evenly, and each stays where it began', async () => {
@@ -248,6 +258,7 @@ interface Faults {
   readonly retries: number;
   /** Whether engines start over instead. */
   readonly startsOver?: boolean;
+  readonly speaks: Speaks;
 }
 
 const faults = {
@@ -255,46 +266,48 @@ const faults = {
   'fails while weights change': { paths: CHANGING, rarity: 3, retries: 0 },
   'starts over now and then': { rarity: 15, retries: 0, startsOver: true },
   'starts over while weights change': { paths: CHANGING, rarity: 6, retries: 0, startsOver: true },
-} satisfies Record<string, Faults>;
+} satisfies Record<string, Omit<Faults, 'speaks'>>;
+const campaigns: readonly (readonly [string, Faults])[] = (['vllm', 'sglang'] as const)
+  .filter((speaks) => speaks === 'vllm' || process.env.SACCADE_SWEEP !== undefined)
+  .flatMap((speaks) =>
+    Object.entries(faults).map(([name, own]) => [`${speaks} ${name}`, { ...own, speaks }] as const),
+  );
 
-it.each(Object.entries(faults))(
-  'gives what the weights that it names give, if it %s',
-  async (_, own) => {
-    const seeds =
-      process.env.SACCADE_SWEEP === undefined ? [1] : Array.from({ length: 40 }, (_, i) => i);
-    for (const seed of seeds) {
-      const { pool, update } = await openPool({ returnSeconds: 30, retries: own.retries });
-      const random = randomAt(seed, 'engine pool');
-      for (const service of services) service.fault = faultOf(service, random, own);
-      let [oldest, newest] = [0, 0];
-      const publishing = (async () => {
-        for (let version = 1; version < versions.length; version++) {
-          newest = version;
-          await update(version);
-          oldest = version;
-          startOver(random.integer(engines.length));
-        }
-      })();
-      const last = versions.length - 1;
-      const rollouts = Array.from({ length: 6 }, async (_, i) => {
-        for (let turn = 0, version = 0; turn < 5 || version < last; turn++) {
-          const least = oldest;
-          const result = await pool.sample(requestOf(`${i}`, turn));
-          version = result.policyVersion;
-          expect(version).toBeGreaterThanOrEqual(least);
-          expect(version).toBeLessThanOrEqual(newest);
-          expect(result).toEqual(await answerOf(version, `${i}`, turn));
-        }
-        pool.release(`${i}`);
-      });
-      await Promise.all([publishing, ...rollouts]);
-      for (const service of services) service.fault = undefined;
-      expect((await pool.sample(requestOf('last', 9))).policyVersion).toBe(last);
-      pool.close();
-      for (const service of services.splice(0)) await service.close();
-    }
-  },
-);
+it.each(campaigns)('gives what the weights that it names give, if it %s', async (_, own) => {
+  const seeds =
+    process.env.SACCADE_SWEEP === undefined ? [1] : Array.from({ length: 40 }, (_, i) => i);
+  for (const seed of seeds) {
+    const { pool, update } = await openPool({ returnSeconds: 30, ...own });
+    const random = randomAt(seed, 'engine pool');
+    for (const service of services) service.fault = faultOf(service, random, own);
+    let [oldest, newest] = [0, 0];
+    const publishing = (async () => {
+      for (let version = 1; version < versions.length; version++) {
+        newest = version;
+        await update(version);
+        oldest = version;
+        startOver(random.integer(engines.length), own.speaks);
+      }
+    })();
+    const last = versions.length - 1;
+    const rollouts = Array.from({ length: 6 }, async (_, i) => {
+      for (let turn = 0, version = 0; turn < 5 || version < last; turn++) {
+        const least = oldest;
+        const result = await pool.sample(requestOf(`${i}`, turn));
+        version = result.policyVersion;
+        expect(version).toBeGreaterThanOrEqual(least);
+        expect(version).toBeLessThanOrEqual(newest);
+        expect(result).toEqual(await answerOf(version, `${i}`, turn));
+      }
+      pool.release(`${i}`);
+    });
+    await Promise.all([publishing, ...rollouts]);
+    for (const service of services) service.fault = undefined;
+    expect((await pool.sample(requestOf('last', 9))).policyVersion).toBe(last);
+    pool.close();
+    for (const service of services.splice(0)) await service.close();
+  }
+});
 
 function faultOf(service: Served, random: ReturnType<typeof randomAt>, own: Faults): Fault {
   return async (path, _, response) => {
@@ -302,7 +315,7 @@ function faultOf(service: Served, random: ReturnType<typeof randomAt>, own: Faul
     await setTimeout(random.integer(8));
     if (own.paths?.includes(path) === false || random.integer(own.rarity) > 0) return false;
     if (own.startsOver) {
-      startOver(services.indexOf(service));
+      startOver(services.indexOf(service), own.speaks);
       return random.integer(2) === 0;
     }
     const what = random.integer(3);

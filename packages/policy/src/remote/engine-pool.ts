@@ -168,13 +168,16 @@ export class EnginePool implements Sampler {
     for (let tries = 0; ; tries++) {
       try {
         await member.engine.restore(cause);
-        delete member.away;
-        return;
+        // New weights for those who were there may have come just then.
+        if (member.engine.isCurrent || this.#isClosed) {
+          delete member.away;
+          return;
+        }
       } catch (error) {
         const canWait = this.#hasOthers(member) && !this.#isClosed;
         if (!(canWait && mayPass(error))) throw error;
       }
-      // Each try may load all weights.
+      // Another try may load all weights.
       await member.engine.pause(2 ** Math.min(tries, MOST_DOUBLINGS));
     }
   }

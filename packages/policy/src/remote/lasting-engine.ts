@@ -90,22 +90,31 @@ export class LastingEngine {
     const { restore, onEvent } = this.#options;
     if (isBusy(cause)) await this.pause();
     const isAnother = cause instanceof StrangeWeights || cause.fault === 'unreachable';
-    let isNew = await this.#untilThere(isAnother);
+    const isNew = await this.#untilThere(isAnother);
     if (restore === undefined || this.#newest === undefined) return;
-    const newest = this.#newest;
-    isNew ||= this.remote.changes.areUnknown || (await this.#reported()) !== newest;
-    if (!isNew) {
-      if (this.remote.version < newest) this.remote.setVersion(newest);
-      return;
+    if (!isNew && !this.remote.changes.areUnknown) {
+      const reported = await this.#reported();
+      // Asked after the answer: newer ones may be on their way since.
+      if (reported === this.#newest) {
+        if (this.remote.version < reported) this.remote.setVersion(reported);
+        return;
+      }
     }
     const message = `An engine was lost (${messageOf(cause)}) It is back, and is given the weights again.`;
     onEvent?.({ kind: 'warning', message });
     for (;;) {
       const given = await this.#patiently(restore);
+      if (given !== undefined && this.remote.version < given) this.remote.setVersion(given);
       if ((given ?? -1) >= this.#newest || this.#isClosed) return;
       // Newer ones are on their way.
       await this.pause();
     }
+  }
+
+  /** Whether it has the newest weights that it is to have, as far as they are ours to give. */
+  get isCurrent(): boolean {
+    const isOurs = this.#options.restore !== undefined && this.#newest !== undefined;
+    return !isOurs || this.remote.version >= (this.#newest ?? 0);
   }
 
   /** Waits for nothing any more. */
