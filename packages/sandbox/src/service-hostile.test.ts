@@ -11,7 +11,8 @@ beforeAll(async () => {
   service = await startService({
     maxBytes: 4 * 2 ** 20,
     idleSeconds: 5,
-    sandbox: { limits: { wallSeconds: 5 } },
+    // Longer than a test has: what ends sooner ends by the limits of a request.
+    sandbox: { limits: { wallSeconds: 600 } },
   });
 }, 300_000);
 afterAll(() => service?.drain());

@@ -113,8 +113,8 @@ export class LastingEngine {
 
   /** Whether it has the newest weights that it is to have, as far as they are ours to give. */
   get isCurrent(): boolean {
-    const isOurs = this.#options.restore !== undefined && this.#newest !== undefined;
-    return !isOurs || this.remote.version >= (this.#newest ?? 0);
+    if (this.#options.restore === undefined || this.#newest === undefined) return true;
+    return this.remote.version >= this.#newest;
   }
 
   /** Waits for nothing any more. */

@@ -61,4 +61,7 @@ it('changes several engines as one, and doubts all of them if it fails', async (
   await expect(changeTogether(engines, failing)).rejects.toThrow('It broke.');
   expect(engines.map(({ areUnknown }) => areUnknown)).toEqual([true, true]);
   expect(await changeTogether([], async () => 'none')).toBe('none');
+  const others = [...engines].reverse();
+  const both = [changeTogether(engines, async () => 1), changeTogether(others, async () => 2)];
+  expect(await Promise.all(both)).toEqual([1, 2]);
 });

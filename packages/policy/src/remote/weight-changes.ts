@@ -54,10 +54,23 @@ export class WeightChanges {
 }
 
 /** Changes the weights of several engines at once, once no other change of theirs is under way. */
-export function changeTogether<Result>(
+export async function changeTogether<Result>(
   engines: readonly WeightChanges[],
   change: () => Promise<Result>,
 ): Promise<Result> {
-  const [first, ...others] = engines;
-  return first === undefined ? change() : first.run(() => changeTogether(others, change));
+  let begin = (): void => {};
+  const changed = new Promise<void>((resolve) => {
+    begin = resolve;
+  }).then(change);
+  let left = engines.length;
+  if (left === 0) begin();
+  // Into all queues at once, so that nobody waits for one who waits for them.
+  const turns = engines.map((engine) =>
+    engine.run(() => {
+      if (--left === 0) begin();
+      return changed;
+    }),
+  );
+  await Promise.all(turns);
+  return await changed;
 }

@@ -67,6 +67,26 @@ it('speaks TLS, and asks clients for certificates of its authority', async () =>
   await service.drain(1);
 });
 
+it('is asked again less and less often where it turns requests away', async () => {
+  const service = await open();
+  const until = Date.now() + 600;
+  let refusals = 0;
+  const send: typeof fetch = async (url, init) => {
+    if (!String(url).endsWith('/get_server_capabilities') || Date.now() > until) {
+      return await fetch(url, init);
+    }
+    refusals++;
+    return new Response('busy', { status: 429 });
+  };
+  const limits = { retries: 0, lookSeconds: 0.05 };
+  const learner = await openTinkerClient({ baseUrl: service.url, fetch: send, ...limits });
+  expect(learner.capabilities.models).toEqual([BASE]);
+  // Pauses of at least 25 ms, 50, 100, 200 and 400.
+  expect(refusals).toBeLessThanOrEqual(6);
+  learner.dispose();
+  await service.drain(1);
+});
+
 it('withstands malformed requests', async () => {
   const maxBytes = 2 ** 20;
   const service = await open({ maxBytes });
