@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -54,6 +55,12 @@ const SWEPT =
       ].map((path) => `${path}.test.ts`)
     : [];
 if (SWEPT.length > 0) console.info(`Left for \`npm run sweep\`: ${SWEPT.join(', ')}.`);
+
+/** Properties are asserted of 50 times as many cases by `npm run sweep`. */
+const alias =
+  process.env.SACCADE_SWEEP === undefined
+    ? {}
+    : { 'fast-check': fileURLToPath(new URL('./scripts/many-cases.ts', import.meta.url)) };
 
 /**
  * Packages whose test files share a process, and with it the modules that it has loaded: they leave
@@ -125,7 +132,7 @@ class LongFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  resolve: { conditions: ['@saccade/source'] },
+  resolve: { conditions: ['@saccade/source'], alias },
   ssr: { resolve: { conditions: ['@saccade/source'] } },
   test: {
     projects: [

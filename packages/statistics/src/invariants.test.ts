@@ -252,6 +252,19 @@ describe('cohenKappa', () => {
     );
   });
 
+  test('is 0 beyond doubt where one rater has one category', () => {
+    fc.assert(
+      fc.property(ratings, (list) => {
+        const { kappa, standardError } = cohenKappa(
+          ['no', ...list.map(() => 'no')],
+          ['yes', ...right(list)],
+        );
+        expect(kappa).toBeCloseTo(0, 12);
+        expect(standardError).toBeCloseTo(0, 12);
+      }),
+    );
+  });
+
   test('is 1 for raters that agree, absent where one category is all there is', () => {
     expect(cohenKappa(['a', 'b', 'a'], ['a', 'b', 'a']).kappa).toBe(1);
     expect(cohenKappa(['a', 'a'], ['a', 'a'])).toEqual({ agreement: 1, expected: 1, count: 2 });

@@ -84,12 +84,14 @@ export function cohenKappa<Category extends string | number>(
   const columnWeights = names.map((_, j) =>
     names.reduce((s, _n, i) => s + weight(i, j) * row(i), 0),
   );
+  // The mean of each item's influence. Squares are summed around it: a difference of two sums of
+  // squares leaves 1e-9 of a standard error where it is 0, as for a rater with one category.
+  const mean = kappa - expected * (1 - kappa);
   const spread = sumOver((i, j) => {
     const marginal = (rowWeights[i] as number) + (columnWeights[j] as number);
-    return at(i, j) * (weight(i, j) - marginal * (1 - kappa)) ** 2;
+    return at(i, j) * (weight(i, j) - marginal * (1 - kappa) - mean) ** 2;
   });
-  const variance = (spread - (kappa - expected * (1 - kappa)) ** 2) / (count * (1 - expected) ** 2);
-  const standardError = Math.sqrt(Math.max(0, variance));
+  const standardError = Math.sqrt(spread / count) / (1 - expected);
   const [low, high] = [kappa - z * standardError, kappa + z * standardError];
   return { kappa, interval: { low, high, level }, standardError, agreement, expected, count };
 }
