@@ -332,13 +332,16 @@ const EVERY_SET = 'ALL';
  * The instruction sets of a processor that kernels are compiled for, the portable one first.
  *
  * @param flags    what the processor has, as `/proc/cpuinfo` says it
- * @param options  `sweeps`: whether pairs of bf16 are emulated also where the processor has them
+ * @param options  `sweeps`: whether to have also what this processor never chooses: pairs of bf16 emulated, VNNI
+ *                 without AVX-512
  * @returns        those that the addon chooses from, the best last, and those that it only tests
  */
 export function instructionSetsOf(flags, { sweeps = false } = {}) {
   const hasAll = (...names) => names.every((name) => flags.includes(name));
   const chosen = hasAll('avx2', 'fma') ? ['generic', 'avx2'] : ['generic'];
-  if (!hasAll('avx512f', 'avx512vl', 'avx512bw', 'avx512dq')) return { chosen, tested: [] };
+  const hasAvx512 = hasAll('avx512f', 'avx512vl', 'avx512bw', 'avx512dq');
+  if (hasAll('avx2', 'fma', 'avx_vnni') && (sweeps || !hasAvx512)) chosen.push('avx2vnni');
+  if (!hasAvx512) return { chosen, tested: [] };
   chosen.push('avx512');
   if (hasAll('avx512_bf16', 'avx512_vnni')) chosen.push('avx512bf16');
   if (hasAll('avx512_bf16', 'amx_tile', 'amx_bf16', 'amx_int8')) chosen.push('avx512amx');

@@ -8,6 +8,7 @@
 export type InstructionSet =
   | 'generic'
   | 'avx2'
+  | 'avx2vnni'
   | 'avx512'
   | 'avx512bf16'
   | 'avx512amx'

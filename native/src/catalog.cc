@@ -13,6 +13,11 @@
 #include SACCADE_CATALOG
 #undef KERNEL
 #endif
+#if defined(SACCADE_HAS_avx2vnni)
+#define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_avx2vnni;
+#include SACCADE_CATALOG
+#undef KERNEL
+#endif
 #if defined(SACCADE_HAS_avx512bf16)
 #define KERNEL(id) extern "C" const SaccadeKernel saccade_##id##_avx512bf16;
 #include SACCADE_CATALOG
@@ -50,6 +55,15 @@ std::vector<const SaccadeKernel*> kernelsOf(const std::string& instructionSet) {
   if (instructionSet == "avx2") {
     return {
 #define KERNEL(id) &saccade_##id##_avx2,
+#include SACCADE_CATALOG
+#undef KERNEL
+    };
+  }
+#endif
+#if defined(SACCADE_HAS_avx2vnni)
+  if (instructionSet == "avx2vnni") {
+    return {
+#define KERNEL(id) &saccade_##id##_avx2vnni,
 #include SACCADE_CATALOG
 #undef KERNEL
     };

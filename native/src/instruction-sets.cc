@@ -6,8 +6,10 @@
 #define SACCADE_ASKS_FOR_AVX512
 #endif
 
-#if defined(SACCADE_HAS_avx512amx)
+#if defined(SACCADE_HAS_avx512amx) || defined(SACCADE_HAS_avx2vnni)
 #include <cpuid.h>
+#endif
+#if defined(SACCADE_HAS_avx512amx)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -46,6 +48,18 @@ bool hasAmx() {
 }  // namespace
 #endif
 
+#if defined(SACCADE_HAS_avx2vnni)
+namespace {
+
+// Dot products of integers without AVX-512, which compilers ask for under different names.
+bool hasVnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1u << 4) != 0;
+}
+
+}  // namespace
+#endif
+
 std::vector<std::string> usableInstructionSets() {
   std::vector<std::string> names;
 #if defined(SACCADE_HAS_generic)
@@ -54,6 +68,12 @@ std::vector<std::string> usableInstructionSets() {
 #if defined(SACCADE_HAS_avx2)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) names.push_back("avx2");
+#endif
+#if defined(SACCADE_HAS_avx2vnni)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && hasVnni()) {
+    names.push_back("avx2vnni");
+  }
 #endif
 #if defined(SACCADE_HAS_avx512)
   if (hasAvx512()) names.push_back("avx512");

@@ -159,8 +159,8 @@ Peaks probePeak(const std::string& instructionSet, int32_t threads, int64_t byte
   double (*computeBf16)() = nullptr;
   void (*read)(const uint8_t*, int64_t) = readGeneric;
 #if defined(__x86_64__)
-  if (instructionSet == "avx2") compute = computeAvx2, read = readAvx2;
-  // avx512 and what has more than it.
+  // With what has more than it, too.
+  if (instructionSet.rfind("avx2", 0) == 0) compute = computeAvx2, read = readAvx2;
   if (instructionSet.rfind("avx512", 0) == 0) compute = computeAvx512, read = readAvx512;
   if (instructionSet == "avx512bf16") computeBf16 = computeBf16Dots;
 #if defined(SACCADE_HAS_avx512amx)

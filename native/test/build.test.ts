@@ -43,6 +43,11 @@ describe('native build', () => {
     expect(of('sse2')).toEqual({ chosen: ['generic'], tested: [] });
     expect(of('avx2')).toEqual({ chosen: ['generic'], tested: [] });
     expect(of('avx2', 'fma')).toEqual({ chosen: ['generic', 'avx2'], tested: [] });
+    const vnni = of('avx2', 'fma', 'avx_vnni');
+    expect(vnni).toEqual({ chosen: ['generic', 'avx2', 'avx2vnni'], tested: [] });
+    // What has AVX-512, too, never takes it.
+    expect(of(...avx512, 'avx_vnni').chosen).not.toContain('avx2vnni');
+    expect(instructionSetsOf([...avx512, 'avx_vnni'], { sweeps: true }).chosen).toContain('avx2vnni');
     const plain = { chosen: ['generic', 'avx2', 'avx512'], tested: ['avx512pairs'] };
     expect(of(...avx512)).toEqual(plain);
     expect(of(...avx512, 'avx512_bf16')).toEqual(plain);

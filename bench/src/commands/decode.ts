@@ -90,7 +90,7 @@ export function addDecode(program: Command, args: readonly string[]): void {
       'after',
       `
 A rate counts from the first sampled token of all conversations to the last. The share of the
-bandwidth is what a step must read of the weights, over what all threads read in the same run.
+bandwidth is what a step must read of the weights, over what all threads read before and after it.
 
   npm run bench -- checkpoint qwen2.5-vl-3b weights/3b
   npm run bench -- decode weights/3b --python path/to/python --record

@@ -40,7 +40,10 @@ export interface DecodeRow {
   readonly conversations: number;
   /** Tokens per second, by weights. */
   readonly ours: Readonly<Partial<Record<Weights, Sample>>>;
-  /** Share of the bandwidth at which a step reads the weights that it needs. */
+  /**
+   * Share of the bandwidth at which a step reads the weights that it needs: the median of the turns, each
+   * beside what memory gave before and after it. In a virtual machine that varies by the second.
+   */
   readonly bandwidth: Readonly<Partial<Record<Weights, number>>>;
   readonly transformers?: Sample;
   /** Our rate with weights of our own / theirs, of turns next to each other. */
@@ -139,7 +142,10 @@ export async function profileDecode(
 }
 
 interface Turn {
+  /** Seconds of our decoding. */
   readonly ours: Readonly<Partial<Record<Weights, number>>>;
+  /** Bytes per second that memory gave around it. */
+  readonly readBytes: Readonly<Partial<Record<Weights, number>>>;
   readonly theirs?: number;
 }
 
@@ -160,6 +166,12 @@ export async function measureDecode(options: DecodeOptions): Promise<DecodeResul
   const peer = options.python === undefined ? undefined : await startPeer(options.python, options);
   const reads: number[] = [];
   const rows: DecodeRow[] = [];
+  const readMemory = (): number => {
+    const { readBytes } = measurePeaks({ threads, sizeBytes: 2 ** 29 });
+    reads.push(readBytes);
+    return readBytes;
+  };
+  const bytesOfStep = Object.fromEntries(weights.map((one) => [one, bytesRead(policy, one)]));
   const result = (rows: readonly DecodeRow[]): DecodeResult => {
     const readBytesPerSecond = summarize(reads);
     return {
@@ -173,7 +185,7 @@ export async function measureDecode(options: DecodeOptions): Promise<DecodeResul
         0,
       ),
       readBytesPerSecond,
-      rows: rows.map((row) => withBandwidth(row, policy, readBytesPerSecond.median)),
+      rows,
       peakResidentBytes: process.resourceUsage().maxRSS * 1024,
       ...(peer && { peer: peer.ready as unknown as NonNullable<DecodeResult['peer']> }),
     };
@@ -183,21 +195,25 @@ export async function measureDecode(options: DecodeOptions): Promise<DecodeResul
       const turns: Turn[] = [];
       for (let round = 0; round <= rounds; round++) {
         const ours: Partial<Record<Weights, number>> = {};
+        const readBytes: Partial<Record<Weights, number>> = {};
+        let before = readMemory();
         for (const sampleWeights of weights) {
           options.signal?.throwIfAborted();
           onProgress(`${count} conversations, round ${round} of ${rounds}, ${sampleWeights}`);
           policy.configureEngine({ sampleWeights });
           ours[sampleWeights] = await decodeSeconds(policy, count, tokens, round);
+          const after = readMemory();
+          readBytes[sampleWeights] = (before + after) / 2;
+          before = after;
         }
         if (peer) onProgress(`${count} conversations, round ${round} of ${rounds}, transformers`);
         const answer = await peer?.ask({ conversations: count, tokens, prompt: PROMPT });
-        reads.push(measurePeaks({ threads, sizeBytes: 2 ** 29 }).readBytes);
         // The first round warms up.
         if (round === 0) continue;
-        turns.push({ ours, ...(answer && { theirs: answer.seconds as number }) });
-        options.keep?.(result([...rows, rowOf(count, tokens, turns, weights)]));
+        turns.push({ ours, readBytes, ...(answer && { theirs: answer.seconds as number }) });
+        options.keep?.(result([...rows, rowOf(count, tokens, turns, bytesOfStep)]));
       }
-      rows.push(rowOf(count, tokens, turns, weights));
+      rows.push(rowOf(count, tokens, turns, bytesOfStep));
     }
     return result(rows);
   } finally {
@@ -224,8 +240,9 @@ function rowOf(
   conversations: number,
   tokens: number,
   turns: readonly Turn[],
-  weights: readonly Weights[],
+  bytesOfStep: Readonly<Partial<Record<Weights, number>>>,
 ): DecodeRow {
+  const weights = Object.keys(bytesOfStep) as Weights[];
   const decoded = conversations * (tokens - 1);
   const secondsOf = (one: Weights): readonly number[] => turns.map(({ ours }) => ours[one] ?? NaN);
   const own = secondsOf('own');
@@ -236,19 +253,16 @@ function rowOf(
   return {
     conversations,
     ours: byWeights((one) => rates(secondsOf(one))),
-    bandwidth: {},
+    bandwidth: byWeights((one) => {
+      const bytes = (tokens - 1) * (bytesOfStep[one] ?? NaN);
+      return summarize(
+        turns.map((turn) => bytes / (turn.ours[one] ?? NaN) / (turn.readBytes[one] ?? NaN)),
+      ).median;
+    }),
     ...(theirs.length > 0 && {
       transformers: rates(theirs),
       toTransformers: pairedRatio(theirs, own),
     }),
     toOwn: byWeights((one) => pairedRatio(own, secondsOf(one))),
   };
-}
-
-function withBandwidth(row: DecodeRow, policy: LocalPolicy, readBytes: number): DecodeRow {
-  const shares = Object.entries(row.ours).map(([weights, rate]) => {
-    const steps = rate.median / row.conversations;
-    return [weights, (steps * bytesRead(policy, weights as Weights)) / readBytes];
-  });
-  return { ...row, bandwidth: Object.fromEntries(shares) };
 }

@@ -35,9 +35,10 @@ struct ByteRows {
   int64_t stride, height;
   // Rows of x of a block.
   int64_t each, blocks;
-  // Of each row: the power of two that its numbers are multiples of, and their sum.
+  // Of each row of x: the power of two that its numbers are multiples of, NaN where a value is not finite;
+  // two to it; and their sum.
   float* exponents;
-  double* sums;
+  double *units, *sums;
 };
 
 // LANES values of x from k on as whole numbers of 2^−power, zeros beyond the depth. The largest bf16 of
@@ -49,7 +50,7 @@ SACCADE_INLINE __m512i wholeNumbers(const Bf16* x, int64_t count, int power) {
   return _mm512_max_epi32(_mm512_min_epi32(whole, _mm512_set1_epi32(MOST)), _mm512_set1_epi32(-MOST));
 }
 
-// One row as bytes. A row with a value that is not finite gets an exponent of NaN.
+// One row as bytes.
 static inline void splitRow(const ByteRows& to, int64_t row, const Bf16* x, int64_t depth) {
   __m512i most = _mm512_setzero_si512();
   for (int64_t k = 0; k < depth; k += 2 * LANES) {
@@ -65,6 +66,7 @@ static inline void splitRow(const ByteRows& to, int64_t row, const Bf16* x, int6
   // Below the least exponent all is zero, as for the other products.
   const int exponent = (int)(largest >> 7);
   to.exponents[row] = exponent == 0xff ? __builtin_nanf("") : 0.0f;
+  to.units[row] = exponent == 0xff ? __builtin_nan("") : 1.0;
   if (exponent == 0 || exponent == 0xff) {
     memset(bytes, 0, (size_t)(LIMBS * to.stride));
     return;
@@ -80,6 +82,7 @@ static inline void splitRow(const ByteRows& to, int64_t row, const Bf16* x, int6
     sum = _mm512_add_epi32(sum, whole);
   }
   to.exponents[row] = (float)-power;
+  to.units[row] = __builtin_ldexp(1.0, -power);
   to.sums[row] = (double)_mm512_reduce_add_epi32(sum);
 }
 
@@ -184,65 +187,81 @@ static inline void sumBytesOf(int64_t height, const int8_t* a, int64_t stride, c
 
 static inline int64_t paddedRows(int64_t rows) { return rows; }
 static inline int64_t panelsTogether(int64_t) { return 1; }
-// Rows of x at a time.
-constexpr int64_t ROWS_AT_ONCE = 6;
+// Rows of x at a time: so many sums hide what each of them waits for the one before.
+constexpr int64_t ROWS_AT_ONCE = 8;
 // Words of codes that stay in L1 while rows of x meet them: 16 KiB.
 constexpr int64_t SEGMENT_WORDS = 256;
 
-// sum + Σ of four products of an unsigned and a signed byte, per word.
-SACCADE_INLINE __m512i addBytes(__m512i sum, __m512i codes, __m512i bytes) {
+// sum + Σ of four products of an unsigned and a signed byte, per word; the signed ones at `bytes` for all.
+SACCADE_INLINE __m512i addBytes(__m512i sum, __m512i codes, const int8_t* bytes) {
 #if defined(__AVX512VNNI__)
-  return _mm512_dpbusd_epi32(sum, codes, bytes);
+  // GCC 12 would load them apart, and copy each sum twice.
+  const int32_t& word = *(const int32_t*)(const void*)bytes;
+  asm("vpdpbusd %1%{1to16%}, %2, %0" : "+v"(sum) : "m"(word), "v"(codes));
+  return sum;
 #else
-  const __m512i lower = _mm512_set1_epi16(0xff);
+  int32_t word;
+  memcpy(&word, bytes, sizeof word);
+  const __m512i four = _mm512_set1_epi32(word), lower = _mm512_set1_epi16(0xff);
   const __m512i even = _mm512_madd_epi16(_mm512_and_si512(codes, lower),
-                                         _mm512_srai_epi16(_mm512_slli_epi16(bytes, 8), 8));
-  const __m512i odd =
-      _mm512_madd_epi16(_mm512_srli_epi16(codes, 8), _mm512_srai_epi16(bytes, 8));
+                                         _mm512_srai_epi16(_mm512_slli_epi16(four, 8), 8));
+  const __m512i odd = _mm512_madd_epi16(_mm512_srli_epi16(codes, 8), _mm512_srai_epi16(four, 8));
   return _mm512_add_epi32(sum, _mm512_add_epi32(even, odd));
 #endif
 }
 
-// Adds a segment of depth to the sums of ROWS rows of x.
+// A segment of codes, and the one that the thread takes next.
+struct Segment {
+  const uint32_t *codes, *next;
+  int64_t words;
+};
+
+// Adds a segment of depth to the sums of ROWS rows of x. Of `passes` over the segment, the one numbered
+// `pass` asks for its share of the next.
 template <int ROWS>
-static inline void addSegment(const int8_t* a, int64_t stride, const uint32_t* codes, int64_t words,
-                              bool isFirst, int32_t* sums) {
+static inline void addSegment(const int8_t* a, int64_t stride, const Segment& segment, int64_t pass,
+                              int64_t passes, bool isFirst, int32_t* sums) {
   constexpr int COUNT = ROWS * LIMBS;
-  constexpr int64_t AHEAD_LINES = 64;
   __m512i total[COUNT];
   for (int i = 0; i < COUNT; i++) {
     total[i] = isFirst ? _mm512_setzero_si512() : _mm512_loadu_si512(sums + i * ROWS_TOGETHER);
   }
-  for (int64_t w = 0; w < words; w++, codes += ROWS_TOGETHER) {
-    __builtin_prefetch(codes + AHEAD_LINES * ROWS_TOGETHER, 0, 2);
+  const uint32_t *codes = segment.codes, *next = segment.next + segment.words * pass / passes * ROWS_TOGETHER;
+  // Each line is asked for as often as there are passes: that takes less than to count.
+  const int64_t share = 256 / passes;
+  for (int64_t w = 0; w < segment.words; w++, codes += ROWS_TOGETHER) {
+    __builtin_prefetch(next + (w * share >> 8) * ROWS_TOGETHER, 0, 2);
     const __m512i four = _mm512_loadu_si512(codes);
-#pragma GCC unroll 12
-    for (int i = 0; i < COUNT; i++) {
-      int32_t bytes;
-      memcpy(&bytes, a + i * stride + 4 * w, sizeof bytes);
-      total[i] = addBytes(total[i], four, _mm512_set1_epi32(bytes));
-    }
+#pragma GCC unroll 16
+    for (int i = 0; i < COUNT; i++) total[i] = addBytes(total[i], four, a + i * stride + 4 * w);
   }
   for (int i = 0; i < COUNT; i++) _mm512_storeu_si512(sums + i * ROWS_TOGETHER, total[i]);
 }
 
-// sums[height][16], of `height` rows of bytes and one block of 16 rows of codes.
-static inline void sumBytesOf(int64_t height, const int8_t* a, int64_t stride,
-                              const uint32_t* codes, int64_t words, int64_t, const uint32_t*,
-                              int32_t* sums) {
+// sums[height][16], of `height` rows of bytes and one block of 16 rows of codes. `next`: the codes that the
+// thread takes next.
+static inline void sumBytesOf(int64_t height, const int8_t* a, int64_t stride, const uint32_t* codes,
+                              int64_t words, int64_t, const uint32_t* next, int32_t* sums) {
+  constexpr int64_t EACH = ROWS_AT_ONCE * LIMBS;
+  const int64_t passes = divideUp(height, EACH);
   for (int64_t w = 0; w < words; w += SEGMENT_WORDS) {
-    const int64_t count = smaller(SEGMENT_WORDS, words - w);
-    const uint32_t* at = codes + w * ROWS_TOGETHER;
-    for (int64_t row = 0; row < height; row += ROWS_AT_ONCE * LIMBS) {
+    const bool isFirst = w == 0, isLast = w + SEGMENT_WORDS >= words;
+    const Segment segment{codes + w * ROWS_TOGETHER,
+                          isLast ? next : codes + (w + SEGMENT_WORDS) * ROWS_TOGETHER,
+                          smaller(SEGMENT_WORDS, words - w)};
+    for (int64_t pass = 0; pass < passes; pass++) {
+      const int64_t row = pass * EACH;
       const int8_t* from = a + row * stride + 4 * w;
       int32_t* to = sums + row * ROWS_TOGETHER;
       switch ((height - row) / LIMBS) {
-        case 1: addSegment<1>(from, stride, at, count, w == 0, to); break;
-        case 2: addSegment<2>(from, stride, at, count, w == 0, to); break;
-        case 3: addSegment<3>(from, stride, at, count, w == 0, to); break;
-        case 4: addSegment<4>(from, stride, at, count, w == 0, to); break;
-        case 5: addSegment<5>(from, stride, at, count, w == 0, to); break;
-        default: addSegment<6>(from, stride, at, count, w == 0, to);
+        case 1: addSegment<1>(from, stride, segment, pass, passes, isFirst, to); break;
+        case 2: addSegment<2>(from, stride, segment, pass, passes, isFirst, to); break;
+        case 3: addSegment<3>(from, stride, segment, pass, passes, isFirst, to); break;
+        case 4: addSegment<4>(from, stride, segment, pass, passes, isFirst, to); break;
+        case 5: addSegment<5>(from, stride, segment, pass, passes, isFirst, to); break;
+        case 6: addSegment<6>(from, stride, segment, pass, passes, isFirst, to); break;
+        case 7: addSegment<7>(from, stride, segment, pass, passes, isFirst, to); break;
+        default: addSegment<8>(from, stride, segment, pass, passes, isFirst, to);
       }
     }
   }
@@ -262,6 +281,7 @@ static inline ByteRows splitRows(const SaccadeLaunch& launch, int64_t M, const B
                       each,
                       blocks,
                       scratchFloats(launch, M),
+                      scratchArray<double>(launch, M),
                       scratchArray<double>(launch, M)};
   parallelFor(launch, M, 0.5 * (double)(M * K),
               [&](int64_t m, int32_t) { splitRow(rows, m, x + m * K, K); });
@@ -271,11 +291,6 @@ static inline ByteRows splitRows(const SaccadeLaunch& launch, int64_t M, const B
     memset(rows.bytes + (block * height + used) * stride, 0, (size_t)((height - used) * stride));
   }
   return rows;
-}
-
-// 2^exponent, or NaN.
-SACCADE_INLINE double unitOf(float exponent) {
-  return exponent != exponent ? (double)exponent : __builtin_ldexp(1.0, (int)exponent);
 }
 
 // Outputs of a row and up to 16 rows of codes.
@@ -307,9 +322,11 @@ static inline void multiplyBytes(const SaccadeLaunch& launch, const WeightForm& 
   const ByteRows rows = splitRows(launch, M, x, K);
   const int64_t stride = rows.stride, height = rows.height, blocks = rows.blocks;
   const int64_t panels = divideUp(N, ROWS_TOGETHER), together = panelsTogether(height);
-  // Of many rows a block stays in the cache of its thread while it meets some panels.
-  const int64_t panelsEach = blocks > 1 ? 16 : together, items = divideUp(panels, panelsEach);
   const int64_t threads = launch.runtime->threads, panelWords = form.words * ROWS_TOGETHER;
+  // Of many rows a block stays in the cache of its thread while it meets some panels. Few rows are done with
+  // a panel as soon as with its hand-over, so they take some where there are enough.
+  const int64_t fewEach = larger(1, smaller(4, panels / (8 * threads * together))) * together;
+  const int64_t panelsEach = blocks > 1 ? 16 : fewEach, items = divideUp(panels, panelsEach);
   const double work = (double)N * (double)K;
   parallelFor(launch, blocks * items, 0.1 * work * (double)blocks, [&](int64_t item, int32_t) {
     const int64_t block = item % blocks, first = item / blocks * panelsEach;
@@ -327,7 +344,7 @@ static inline void multiplyBytes(const SaccadeLaunch& launch, const WeightForm& 
         const int64_t n = (panel + p) * ROWS_TOGETHER;
         for (int64_t i = 0; i < count; i++) {
           const int32_t* limbs = sums + (p * MOST_HEIGHT + i * LIMBS) * ROWS_TOGETHER;
-          storeSums(limbs, unitOf(rows.exponents[row + i]), 128.0 * rows.sums[row + i], scales + n,
+          storeSums(limbs, rows.units[row + i], 128.0 * rows.sums[row + i], scales + n,
                     bias ? bias + n : nullptr, y + (row + i) * N + n, smaller(ROWS_TOGETHER, N - n));
         }
       }

@@ -7,6 +7,9 @@ namespace {
 
 // A line of each column.
 constexpr int64_t LINE = 64;
+// Columns so many bytes apart, or a multiple, lie in one set of L1, which has ways for fewer than LANES of
+// them. Read in parts, each of their lines comes anew from L2; for many rows they are copied.
+constexpr int64_t SET_BYTES = 4096;
 
 #if defined(__AVX512F__)
 
@@ -66,14 +69,14 @@ template <class Stored, int ROWS>
 SACCADE_INLINE void addWord(Vec (&sums)[ROWS], Vec word, const float* x) {
   constexpr Words WORDS = WordsOf<Stored>::value;
   if constexpr (sizeof(Stored) == sizeof(float) || WORDS == Words::pairs) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + i, word, sums[i]);
   } else {
     const Vec first = (Vec)((WordVec)word << 16);
     const Vec second = fromBits(bits(word) & (int32_t)0xffff0000);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + i, first, sums[i]);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < ROWS; i++) sums[i] = multiplyAddAt<WORDS>(x + ROWS + i, second, sums[i]);
   }
 }
@@ -120,16 +123,25 @@ void chainOfRows(const float* x, const StreamedColumns<Stored>& columns, int64_t
   int64_t k = from;
   if (columns.count == LANES) {
     const int64_t bytes = columns.stride * (int64_t)sizeof(Stored);
+    const bool isCrowded = ROWS > 12 && bytes % SET_BYTES == 0;
+    alignas(64) char lines[LANES][LINE];
     const char* p = (const char*)(columns.data + k);
     for (; k + STEP <= to; k += STEP, p += LINE) {
       const int64_t later = k + AHEAD, beyond = later - columns.depth;
       const Stored* line = beyond < 0 ? columns.data + later : columns.next + beyond;
 #pragma GCC unroll 16
       for (int64_t c = 0; c < LANES; c++) prefetch(line + c * columns.stride);
+      const char* at = p;
+      if (isCrowded) {
+#pragma GCC unroll 16
+        for (int64_t c = 0; c < LANES; c++) memcpy(lines[c], p + c * bytes, LINE);
+        at = lines[0];
+      }
+      const int64_t apart = isCrowded ? LINE : bytes;
 #pragma GCC unroll 4
       for (int64_t part = 0; part < 4; part++, x += FOUR * ROWS) {
         Vec turned[4];
-        turnFour(turned, p + part * LINE / 4, bytes);
+        turnFour(turned, at + part * LINE / 4, apart);
 #pragma GCC unroll 4
         for (int j = 0; j < 4; j++) addWord<Stored>(sums, turned[j], x + j * FOUR / 4 * ROWS);
       }

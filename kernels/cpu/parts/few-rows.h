@@ -15,16 +15,14 @@
 namespace saccade {
 namespace SACCADE_ISA {
 
-// Rows at most. Beyond, the multiply-adds take longer than memory, and tiles of two vectors load less for
-// each of them. Pairs need half as many multiply-adds. On AVX2 everything takes eight: a tile has six rows, so that
-// eight would be two tiles of four.
+// Rows at most: a sum of each in registers beside what is turned. Of floats with AVX-512 fewer, since tiles of two
+// vectors load less for each multiply-add; pairs need half as many. On AVX2 a tile has six rows, so that eight
+// would be two tiles of four.
 //
 // Zen 3, two threads, float32, `npm run bench -- table --rows 3b --filter "decode: gate"`: 8 rows 5.15 ms, in tiles
 // 7.93.
-constexpr int64_t FEW_ROWS = 8;
 template <class Stored>
-constexpr int64_t FEW_OF =
-    WordsOf<Stored>::value == Words::pairs || LANES == 8 ? FEW_ROWS : FEW_ROWS / 2;
+constexpr int64_t FEW_OF = WordsOf<Stored>::value == Words::pairs ? 16 : LANES == 8 ? 8 : 4;
 
 // Whether so many rows meet weights that come from memory. Those in the cache are better in tiles, too: one
 // chain of each row would wait for itself.

@@ -105,7 +105,17 @@ template <Words WORDS = Words::floats, class ColumnAt>
 SACCADE_INLINE void packColumns(float* out, int64_t outStride, int64_t columns, int64_t depth,
                                 ColumnAt columnAt) {
   constexpr int64_t STEP = WORDS == Words::pairs ? 2 * LANES : LANES;
-  for (int64_t k = 0; k < depth; k += STEP, out += LANES * outStride) {
+  int64_t k = 0;
+  // Whole squares know their size: with what follows they would take twice as long.
+  for (; columns >= LANES && k + STEP <= depth; k += STEP, out += LANES * outStride) {
+    Vec rows[LANES];
+#pragma GCC unroll 16
+    for (int c = 0; c < LANES; c++) rows[c] = loadWords<WORDS>(columnAt(c) + k, STEP);
+    transpose(rows);
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) store(out + i * outStride, rows[i]);
+  }
+  for (; k < depth; k += STEP, out += LANES * outStride) {
     Vec rows[LANES];
     for (int c = 0; c < LANES; c++) {
       rows[c] = c < columns ? loadWords<WORDS>(columnAt(c) + k, depth - k) : Vec{};

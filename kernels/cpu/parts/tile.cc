@@ -35,9 +35,10 @@ SACCADE_INLINE void keepApart(const float*& p) {
 }
 
 // C[ROWS, VECS·LANES] (only `width` columns stored) from A[ROWS, depth] and B[depth, VECS·LANES].
-template <int ROWS, int VECS, Rows LAYOUT, Words WORDS>
+template <int ROWS, int VECS, Rows LAYOUT, Words WORDS, bool FETCHES>
 void registerTile(int64_t depth, const float* a, int64_t stride, const float* b, int64_t bStride,
-                  float* c, int64_t cStride, int64_t width, Into into, const float* bias) {
+                  float* c, int64_t cStride, int64_t width, Into into, const float* bias,
+                  LinesAhead ahead) {
   Vec sum[ROWS][VECS];
   const int64_t lastWidth = width - (VECS - 1) * LANES;
   if (into == Into::chain) {
@@ -73,6 +74,10 @@ void registerTile(int64_t depth, const float* a, int64_t stride, const float* b,
 #pragma GCC unroll 4
     for (int v = 0; v < VECS; v++) column[v] = load(b + v * LANES);
     b += bStride;
+    if (FETCHES) {
+      __builtin_prefetch(ahead.first, 0, 2);
+      ahead.first += ahead.apart;
+    }
 #pragma GCC unroll 16
     for (int i = 0; i < ROWS; i++) {
       const float* at = LAYOUT == Rows::contiguousDepth ? base[i / 3] + (i % 3) * stride : a + i;
@@ -184,42 +189,42 @@ void multiplyTall(int64_t rows, int64_t depth, const float* a, int64_t stride, c
   }
 }
 
-template <int ROWS, int VECS, Rows LAYOUT, Words WORDS>
+template <int ROWS, int VECS, Rows LAYOUT, Words WORDS, bool FETCHES>
 constexpr TileFunction tileOfSize() {
   // Pairs are multiplied by matrices; their tiles are never asked for.
   if constexpr (WORDS == Words::pairs) return nullptr;
-  else return registerTile<ROWS, VECS, LAYOUT, WORDS>;
+  else return registerTile<ROWS, VECS, LAYOUT, WORDS, FETCHES>;
 }
 
 #else
 
-template <int ROWS, int VECS, Rows LAYOUT, Words WORDS>
+template <int ROWS, int VECS, Rows LAYOUT, Words WORDS, bool FETCHES>
 constexpr TileFunction tileOfSize() {
-  return registerTile<ROWS, VECS, LAYOUT, WORDS>;
+  return registerTile<ROWS, VECS, LAYOUT, WORDS, FETCHES>;
 }
 
 #endif
 
-template <int VECS, Rows LAYOUT, Words WORDS>
+template <int VECS, Rows LAYOUT, Words WORDS, bool FETCHES = false>
 TileFunction tileOfRows(int64_t rows) {
   switch (rows) {
-    case 1: return tileOfSize<1, VECS, LAYOUT, WORDS>();
-    case 2: return tileOfSize<2, VECS, LAYOUT, WORDS>();
-    case 3: return tileOfSize<3, VECS, LAYOUT, WORDS>();
-    case 4: return tileOfSize<4, VECS, LAYOUT, WORDS>();
+    case 1: return tileOfSize<1, VECS, LAYOUT, WORDS, FETCHES>();
+    case 2: return tileOfSize<2, VECS, LAYOUT, WORDS, FETCHES>();
+    case 3: return tileOfSize<3, VECS, LAYOUT, WORDS, FETCHES>();
+    case 4: return tileOfSize<4, VECS, LAYOUT, WORDS, FETCHES>();
 #if defined(__AVX2__)
-    case 5: return tileOfSize<5, VECS, LAYOUT, WORDS>();
-    case 6: return tileOfSize<6, VECS, LAYOUT, WORDS>();
+    case 5: return tileOfSize<5, VECS, LAYOUT, WORDS, FETCHES>();
+    case 6: return tileOfSize<6, VECS, LAYOUT, WORDS, FETCHES>();
 #endif
 #if defined(__AVX512F__)
-    case 7: return tileOfSize<7, VECS, LAYOUT, WORDS>();
-    case 8: return tileOfSize<8, VECS, LAYOUT, WORDS>();
-    case 9: return tileOfSize<9, VECS, LAYOUT, WORDS>();
-    case 10: return tileOfSize<10, VECS, LAYOUT, WORDS>();
-    case 11: return tileOfSize<11, VECS, LAYOUT, WORDS>();
-    case 12: return tileOfSize<12, VECS, LAYOUT, WORDS>();
-    case 13: return tileOfSize<13, VECS, LAYOUT, WORDS>();
-    case 14: return tileOfSize<14, VECS, LAYOUT, WORDS>();
+    case 7: return tileOfSize<7, VECS, LAYOUT, WORDS, FETCHES>();
+    case 8: return tileOfSize<8, VECS, LAYOUT, WORDS, FETCHES>();
+    case 9: return tileOfSize<9, VECS, LAYOUT, WORDS, FETCHES>();
+    case 10: return tileOfSize<10, VECS, LAYOUT, WORDS, FETCHES>();
+    case 11: return tileOfSize<11, VECS, LAYOUT, WORDS, FETCHES>();
+    case 12: return tileOfSize<12, VECS, LAYOUT, WORDS, FETCHES>();
+    case 13: return tileOfSize<13, VECS, LAYOUT, WORDS, FETCHES>();
+    case 14: return tileOfSize<14, VECS, LAYOUT, WORDS, FETCHES>();
 #endif
     default: return nullptr;
   }
@@ -256,6 +261,13 @@ TileFunction tileFor(int64_t rows, int vecs, Rows layout, Words words) {
   }
   return words == Words::pairs ? tileOf<Rows::contiguousDepth, PAIRS>(rows, vecs)
                                : tileOf<Rows::contiguousDepth, Words::floats>(rows, vecs);
+}
+
+TileFunction fetchingTileFor(int64_t rows, Words words) {
+  constexpr Words PAIRS = WordsOf<Bf16>::value;
+  constexpr Rows LAYOUT = Rows::contiguousDepth;
+  return words == Words::pairs ? tileOfRows<TILE_VECS, LAYOUT, PAIRS, true>(rows)
+                               : tileOfRows<TILE_VECS, LAYOUT, Words::floats, true>(rows);
 }
 
 }  // namespace SACCADE_ISA

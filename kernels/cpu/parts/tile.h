@@ -36,15 +36,24 @@ enum class Into {
 // must be 1 for speed; the template says which, so addresses stay cheap.
 enum class Rows { contiguousDepth, contiguousRows };
 
+// Lines that a tile asks for while it multiplies, one with each depth and `apart` bytes from each other.
+// Of many at once processors drop those that they have no room for.
+struct LinesAhead {
+  const char* first;
+  int64_t apart;
+};
+
 // One tile: C[rows, vecs·LANES], of which `width` columns are stored, from A[rows, depth] and
 // B[depth, vecs·LANES] with `bStride` floats between depths. `stride` is A's stride that is not 1.
 // The bias may be null and is added last.
 using TileFunction = void (*)(int64_t depth, const float* a, int64_t stride, const float* b,
                               int64_t bStride, float* c, int64_t cStride, int64_t width, Into into,
-                              const float* bias);
+                              const float* bias, LinesAhead ahead);
 
 // The tile of 1 … TILE_ROWS rows and 1 or 2 vectors.
 TileFunction tileFor(int64_t rows, int vecs, Rows layout, Words words);
+// That of 2 vectors and rows whose depth is contiguous, which asks for lines ahead; others do not.
+TileFunction fetchingTileFor(int64_t rows, Words words);
 
 // B as panels of PANEL columns: depth k of panel p is at data[p · panelStride + k · depthStride].
 // Packed panels have depthStride PANEL; plain rows of a multiple of LANES floats have panelStride
@@ -155,7 +164,7 @@ static inline void multiplyPanels(int64_t rows, int64_t columns, int64_t depth, 
       const TileFunction tile = tileFor(count, vecs, LAYOUT, WORDS);
       const float* block = a + (LAYOUT == Rows::contiguousDepth ? i * stride : i);
       tile(depth, block, stride, panel, b.depthStride, c + i * cStride + j, cStride, width, into,
-           bias ? bias + j : nullptr);
+           bias ? bias + j : nullptr, {});
     }
   }
 }

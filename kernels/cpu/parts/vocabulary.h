@@ -188,7 +188,7 @@ static inline void fewLogits(const Vocabulary<Stored>& p, const float* x, int64_
     const StreamedColumns<Stored> entries{
         p.weight + (first + j) * p.D, p.D, width, p.D,
         p.weight + (following < count ? first + following : next) * p.D};
-    Vec chain[FEW_ROWS], sums[FEW_ROWS];
+    Vec chain[FEW_OF<Stored>], sums[FEW_OF<Stored>];
     for (int64_t k = 0; k == 0 || k < p.D; k += BLOCK) {
       chainOfFew(p.N, x + wordsIn<WORDS>(k) * p.N, entries, k, smaller(k + BLOCK, p.D), chain);
       for (int64_t i = 0; i < p.N; i++) sums[i] = k > 0 ? sums[i] + chain[i] : chain[i];

@@ -1,4 +1,5 @@
-// The product of bf16 rows with a weight of 8 or 4 bits by AVX2, in integers.
+// The product of bf16 rows with a weight of 8 or 4 bits by AVX2, in integers; with AVX-VNNI (`avx2vnni`) two
+// products are added by one instruction.
 //
 // Each row of x becomes whole numbers of 16 bits, as in byte-product.h, which says what that loses. Here
 // they stay whole: two depths of a row meet two codes in one instruction, so that 16 products cost what 8
@@ -75,6 +76,15 @@ static inline void makeWhole(const WholeRows& to, int64_t row, const Bf16* x, in
   }
 }
 
+// sum + Σ of two products of 16 bits, per word; the sums are exact, so with VNNI they are the same.
+SACCADE_INLINE __m256i addPairs(__m256i sum, __m256i a, __m256i b) {
+#if defined(__AVXVNNI__)
+  return _mm256_dpwssd_avx_epi32(sum, a, b);
+#else
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+#endif
+}
+
 // Adds a chunk of one block of 16 rows of codes to the sums [ROWS][16] of rows of x; `offsets` and
 // `numbers` at the chunk.
 template <int BITS, int ROWS>
@@ -102,8 +112,8 @@ static inline void addChunk(const WholeRows& rows, const int16_t* numbers, const
         int32_t two;
         memcpy(&two, numbers + i * rows.stride + 2 * (PAIRS * w + p), sizeof two);
         const __m256i both = _mm256_set1_epi32(two);
-        total[i][0] = _mm256_add_epi32(total[i][0], _mm256_madd_epi16(pair, both));
-        total[i][1] = _mm256_add_epi32(total[i][1], _mm256_madd_epi16(otherPair, both));
+        total[i][0] = addPairs(total[i][0], pair, both);
+        total[i][1] = addPairs(total[i][1], otherPair, both);
       }
     }
   }
@@ -150,8 +160,10 @@ void multiplyWhole(const SaccadeLaunch& launch, const WeightForm& form, int64_t 
               [&](int64_t m, int32_t) { makeWhole<BITS>(rows, m, x + m * K, K); });
   const int64_t blocks = divideUp(M, ROWS_OF_BLOCK), each = blocks == 0 ? 1 : divideUp(M, blocks);
   const int64_t panels = divideUp(N, ROWS_TOGETHER);
-  // Of many rows a block stays in the cache of its thread while it meets some panels.
-  const int64_t panelsEach = blocks > 1 ? 16 : 1, items = divideUp(panels, panelsEach);
+  // Of many rows a block stays in the cache of its thread while it meets some panels. Few rows are done with
+  // a panel as soon as with its hand-over, so they take some where there are enough.
+  const int64_t fewEach = larger(1, smaller(4, panels / (8 * launch.runtime->threads)));
+  const int64_t panelsEach = blocks > 1 ? 16 : fewEach, items = divideUp(panels, panelsEach);
   const double work = (double)M * (double)N * (double)K;
   parallelFor(launch, blocks * items, nanosecondsOf(work), [&](int64_t item, int32_t) {
     const int64_t row = item % blocks * each, count = smaller(each, M - row);

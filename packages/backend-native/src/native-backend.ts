@@ -30,6 +30,7 @@ export interface NativeBackendOptions {
 const LABELS: Readonly<Record<InstructionSet, string>> = {
   generic: 'generic',
   avx2: 'AVX2',
+  avx2vnni: 'AVX2 with VNNI',
   avx512: 'AVX-512',
   avx512bf16: 'AVX-512 with BF16',
   avx512amx: 'AVX-512 with AMX',
