@@ -47,7 +47,9 @@ describe('native build', () => {
     expect(vnni).toEqual({ chosen: ['generic', 'avx2', 'avx2vnni'], tested: [] });
     // What has AVX-512, too, never takes it.
     expect(of(...avx512, 'avx_vnni').chosen).not.toContain('avx2vnni');
-    expect(instructionSetsOf([...avx512, 'avx_vnni'], { sweeps: true }).chosen).toContain('avx2vnni');
+    expect(instructionSetsOf([...avx512, 'avx_vnni'], { sweeps: true }).chosen).toContain(
+      'avx2vnni',
+    );
     const plain = { chosen: ['generic', 'avx2', 'avx512'], tested: ['avx512pairs'] };
     expect(of(...avx512)).toEqual(plain);
     expect(of(...avx512, 'avx512_bf16')).toEqual(plain);
