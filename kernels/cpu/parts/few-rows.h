@@ -24,11 +24,17 @@ namespace SACCADE_ISA {
 template <class Stored>
 constexpr int64_t FEW_OF = WordsOf<Stored>::value == Words::pairs ? 16 : LANES == 8 ? 8 : 4;
 
+// Whether so many weights are more than stays in a cache.
+template <class Stored>
+SACCADE_INLINE bool comeFromMemory(int64_t weights) {
+  return weights * (int64_t)sizeof(Stored) >= int64_t{2} << 20;
+}
+
 // Whether so many rows meet weights that come from memory. Those in the cache are better in tiles, too: one
 // chain of each row would wait for itself.
 template <class Stored>
 SACCADE_INLINE bool streams(int64_t rows, int64_t weights) {
-  return rows <= FEW_OF<Stored> && weights * (int64_t)sizeof(Stored) >= int64_t{2} << 20;
+  return rows <= FEW_OF<Stored> && comeFromMemory<Stored>(weights);
 }
 
 // LANES columns at most that lie along the depth, column c at data[c · stride], `depth` elements long, and

@@ -2,7 +2,7 @@
 // the thread that reads it. The sums are those of product.h.
 //
 // Up to FEW_OF rows turn columns in registers (few-rows.h), and matrices have chains of their own (turned.h).
-// What lies between packs a step of a panel and meets it from L1.
+// What lies between packs a block of a panel, or a step of it, and meets it from L1.
 //
 // What it gives: `npm run bench -- decode`, in bench/README.md.
 #pragma once
@@ -73,17 +73,16 @@ static inline RowsOfA someRowsOfA(const SaccadeLaunch& launch, const Source<Stor
   return {copy, stride, false};
 }
 
-// Whether some rows meet a panel in steps, and ask meanwhile for steps that come later: not where a block of
-// matrices is one chain, nor with AVX2, which takes longer to multiply than to read.
+// Whether some rows meet weights that come from memory in steps, and ask meanwhile for steps that come later:
+// not where a block of matrices is one chain, nor with AVX2, which takes longer to multiply than to read.
 template <Words WORDS>
 constexpr bool HAS_STEPS = LANES == 16 && !(HAS_MATRICES && WORDS == Words::pairs);
 // Depth of a step in words: as many as a panel has columns, so that a tile that goes through them asks for a
 // line of each.
 constexpr int64_t SOME_DEPTH = PANEL;
-// Panels that meet a block of the rows one after the other, while it is in L2. Without steps, whole columns
-// come faster.
-template <Words WORDS>
-constexpr int64_t SOME_PANELS = HAS_STEPS<WORDS> ? 4 : 1;
+// Panels that meet a block of the rows one after the other, while it is in L2. Without steps there is one: whole
+// columns come faster.
+constexpr int64_t SOME_PANELS = 4;
 // How many steps ahead of its products it asks for them.
 constexpr int64_t SOME_AHEAD = 3;
 
@@ -107,7 +106,7 @@ struct SomeStep {
     k += DEPTH;
     if (k < smaller(block + BLOCK, depth)) return;
     k = block;
-    if (++panel < SOME_PANELS<WORDS> && column() < columns) return;
+    if (++panel < SOME_PANELS && column() < columns) return;
     panel = 0;
     k = block += BLOCK;
     if (k < depth) return;
@@ -135,16 +134,16 @@ static inline void meetStep(const RowsOfA& a, int64_t rows, int64_t k, int64_t w
   }
 }
 
-// SOME_PANELS panels of a product of some rows, from `column` on; after them the thread takes those from
-// `later` on. `packed` is a panel of a block, `part` SOME_ROWS rows of a panel, `sums` as much for each
-// panel.
-template <class Stored, class StoredC>
+// Panels of a product of some rows, from `column` on, in steps or one by itself; after them the thread takes
+// those from `later` on. `packed` is a panel of a block, `part` SOME_ROWS rows of a panel, `sums` as much for
+// each panel.
+template <bool IN_STEPS, class Stored, class StoredC>
 static inline void multiplySome(const Product<Stored, StoredC>& p, const RowsOfA& a, int64_t column,
                                 int64_t later, int64_t stretch, float* packed, float* part, float* sums) {
   constexpr Words WORDS = WordsOf<Stored>::value;
   constexpr int64_t BLOCK = DEPTH_OF<WORDS>, SUMS = SOME_ROWS * PANEL;
-  constexpr int64_t STEP = HAS_STEPS<WORDS> ? SomeStep<Stored>::DEPTH : BLOCK;
-  const int64_t panels = smaller(SOME_PANELS<WORDS>, divideUp(p.columns - column, PANEL));
+  constexpr int64_t STEP = IN_STEPS ? SomeStep<Stored>::DEPTH : BLOCK;
+  const int64_t panels = smaller(IN_STEPS ? SOME_PANELS : 1, divideUp(p.columns - column, PANEL));
   SomeStep<Stored> ahead{p.b, p.columns, p.depth, column, later};
   for (int64_t i = 0; i < SOME_AHEAD; i++) ahead.go();
   for (int64_t from = 0; from < p.depth; from += stretch) {
@@ -159,7 +158,7 @@ static inline void multiplySome(const Product<Stored, StoredC>& p, const RowsOfA
           packPanelByColumns<WORDS>(packed, p.b.data + first * p.b.stride + k, p.b.stride, width,
                                     smaller(STEP, end - k));
           const Into into = k == block ? Into::overwrite : Into::chain;
-          if constexpr (HAS_STEPS<WORDS>) {
+          if constexpr (IN_STEPS) {
             meetStep<WORDS>(a, p.rows, k, words, width, packed, ahead, out, into);
             ahead.go();
           } else {
@@ -184,11 +183,11 @@ static inline void multiplySome(const Product<Stored, StoredC>& p, const RowsOfA
 }
 
 // The product of at most SOME_ROWS rows.
-template <class Stored, class StoredC>
+template <bool IN_STEPS, class Stored, class StoredC>
 static inline void productOfSome(const SaccadeLaunch& launch, const ProductSpace& space,
                                 const Product<Stored, StoredC>& p, int64_t stretch) {
   constexpr Words WORDS = WordsOf<Stored>::value;
-  constexpr int64_t TOGETHER = SOME_PANELS<WORDS> * PANEL;
+  constexpr int64_t TOGETHER = (IN_STEPS ? SOME_PANELS : 1) * PANEL;
   const int64_t items = divideUp(p.columns, TOGETHER), threads = launch.runtime->threads;
   const RowsOfA a = someRowsOfA<WORDS>(launch, p.a, p.rows, p.depth);
   const double work = (double)p.columns * (double)p.depth;
@@ -197,8 +196,9 @@ static inline void productOfSome(const SaccadeLaunch& launch, const ProductSpace
                 // While all threads take items in turn, this one's next is so many further on.
                 const int64_t later = smaller(item + threads, items - 1) * TOGETHER;
                 float* sums = space.sums + worker * ITEM_SUMS<WORDS>;
-                multiplySome(p, a, item * TOGETHER, later, stretch,
-                             space.blocks + worker * DEPTH_BLOCK * PANEL, sums + SOME_ROWS * TOGETHER, sums);
+                multiplySome<IN_STEPS>(p, a, item * TOGETHER, later, stretch,
+                                       space.blocks + worker * DEPTH_BLOCK * PANEL,
+                                       sums + SOME_ROWS * TOGETHER, sums);
               });
 }
 

@@ -109,7 +109,12 @@ static inline void product(const SaccadeLaunch& launch, const ProductSpace& spac
     if (!hasOwnChains && streams<Stored>(p.rows, p.columns * p.depth)) {
       return productOfFew(launch, p, stretch);
     }
-    return productOfSome(launch, space, p, stretch);
+    if constexpr (HAS_STEPS<WORDS>) {
+      if (comeFromMemory<Stored>(p.columns * p.depth)) {
+        return productOfSome<true>(launch, space, p, stretch);
+      }
+    }
+    return productOfSome<false>(launch, space, p, stretch);
   }
   const int64_t rowItems = divideUp(p.rows, ROW_BLOCK);
   const int64_t rowsEach = divideUp(p.rows, rowItems);
