@@ -196,8 +196,7 @@ constexpr int64_t SEGMENT_WORDS = 256;
 SACCADE_INLINE __m512i addBytes(__m512i sum, __m512i codes, const int8_t* bytes) {
 #if defined(__AVX512VNNI__)
   // GCC 12 would load them apart, and copy each sum twice.
-  const int32_t& word = *(const int32_t*)(const void*)bytes;
-  asm("vpdpbusd %1%{1to16%}, %2, %0" : "+v"(sum) : "m"(word), "v"(codes));
+  asm("vpdpbusd %1%{1to16%}, %2, %0" : "+v"(sum) : "m"(*(const int8_t(*)[4])bytes), "v"(codes));
   return sum;
 #else
   int32_t word;

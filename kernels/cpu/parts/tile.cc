@@ -263,12 +263,14 @@ TileFunction tileFor(int64_t rows, int vecs, Rows layout, Words words) {
                                : tileOf<Rows::contiguousDepth, Words::floats>(rows, vecs);
 }
 
+#if defined(__AVX512F__)
 TileFunction fetchingTileFor(int64_t rows, Words words) {
   constexpr Words PAIRS = WordsOf<Bf16>::value;
   constexpr Rows LAYOUT = Rows::contiguousDepth;
   return words == Words::pairs ? tileOfRows<TILE_VECS, LAYOUT, PAIRS, true>(rows)
                                : tileOfRows<TILE_VECS, LAYOUT, Words::floats, true>(rows);
 }
+#endif
 
 }  // namespace SACCADE_ISA
 }  // namespace saccade

@@ -52,7 +52,8 @@ using TileFunction = void (*)(int64_t depth, const float* a, int64_t stride, con
 
 // The tile of 1 … TILE_ROWS rows and 1 or 2 vectors.
 TileFunction tileFor(int64_t rows, int vecs, Rows layout, Words words);
-// That of 2 vectors and rows whose depth is contiguous, which asks for lines ahead; others do not.
+// That of 2 vectors and rows whose depth is contiguous, which asks for lines ahead; others do not. AVX-512 alone
+// has it.
 TileFunction fetchingTileFor(int64_t rows, Words words);
 
 // B as panels of PANEL columns: depth k of panel p is at data[p · panelStride + k · depthStride].

@@ -9,11 +9,15 @@ const native = probeNative();
 if (!native.available) throw new Error(native.message);
 
 /** Rows of the ways that there are, and one more; `MANY` of them take none of those. */
-const FEW = [1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 32];
+const FEW = [1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 25, 32];
 const MANY = 40;
-/** More than 2 MiB; an odd depth of several blocks and stretches, and a last group that is not full. */
+/**
+ * More than 2 MiB; an odd depth of several blocks and stretches, columns that lie in one set of a cache, and
+ * a last group that is not full.
+ */
 const SHAPES = [
   { depth: 2501, columns: 530 },
+  { depth: 2048, columns: 530 },
   { depth: 96, columns: 11_005 },
 ];
 
