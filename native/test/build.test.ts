@@ -1,9 +1,10 @@
 /** The build script's decisions, without building. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { chooseCuda, expectCudaLibrary, hasCompilerError, instructionSetsOf } from '../build.mjs';
+import { chooseCuda, expectCudaLibrary, hasCompilerError } from '../build.mjs';
 import { isConfiguredOtherwise, progressOf } from '../cmake.mjs';
 import { loadAddon } from '../index.js';
+import { instructionSetsOf } from '../instruction-sets.mjs';
 
 describe('native build', () => {
   it('builds for CUDA where there is a device, or where it is asked to', () => {
