@@ -1,9 +1,10 @@
 /** PyTorch, in one Python process for the whole run: `bench/peers/torch_ops.py`. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Answer, startJsonLines } from './json-lines.ts';
+import { readBytes, writeBytes } from './large-files.ts';
 import type { Peer, PeerArray, PeerRun, PeerTask } from './peer.ts';
 
 export interface TorchOptions {
@@ -109,7 +110,7 @@ class FiledArrays {
     const files = Object.fromEntries(
       Object.entries(arrays).map(([name, { dtype, shape, data }]: [string, PeerArray]) => {
         const path = join(this.#folder, `${kind}-${name}`);
-        writeFileSync(path, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+        writeBytes(path, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
         return [name, { path, dtype, shape }];
       }),
     );
@@ -122,12 +123,6 @@ type FiledFiles = Readonly<Record<string, FiledArray>>;
 
 function readResults(files: FiledFiles): Readonly<Record<string, Float32Array>> {
   return Object.fromEntries(
-    Object.entries(files).map(([name, { path }]) => {
-      const { buffer, byteOffset, byteLength } = readFileSync(path);
-      // A large file has a buffer of its own; a small one lies in a pool, at any offset.
-      const isOwn = byteOffset === 0 && byteLength === buffer.byteLength;
-      const bytes = isOwn ? buffer : buffer.slice(byteOffset, byteOffset + byteLength);
-      return [name, new Float32Array(bytes as ArrayBuffer)];
-    }),
+    Object.entries(files).map(([name, { path }]) => [name, new Float32Array(readBytes(path))]),
   );
 }
