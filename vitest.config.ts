@@ -56,7 +56,7 @@ const SWEPT =
     : [];
 if (SWEPT.length > 0) console.info(`Left for \`npm run sweep\`: ${SWEPT.join(', ')}.`);
 
-/** Properties are asserted of 50 times as many cases by `npm run sweep`. */
+/** `npm run sweep` asserts properties of more cases. */
 const alias =
   process.env.SACCADE_SWEEP === undefined
     ? {}

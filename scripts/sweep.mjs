@@ -1,5 +1,5 @@
 /**
- * All tests at full length: random cases, storage types, instruction sets, tiles, kills and experiments
+ * All tests at full length: random cases (50 times as many), storage types, instruction sets, tiles, kills and experiments
  * that `npm test` has no time for, and the CUDA kernels compiled where nvcc is. What follows goes to vitest.
  *
  *   npm run sweep -- packages/backend-webgpu

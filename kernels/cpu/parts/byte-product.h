@@ -35,10 +35,9 @@ struct ByteRows {
   int64_t stride, height;
   // Rows of x of a block.
   int64_t each, blocks;
-  // Of each row of x: the power of two that its numbers are multiples of, NaN where a value is not finite;
-  // two to it; and their sum.
+  // Of each row of x: the power of two that its numbers are multiples of, and their sum.
   float* exponents;
-  double *units, *sums;
+  double* sums;
 };
 
 // LANES values of x from k on as whole numbers of 2^−power, zeros beyond the depth. The largest bf16 of
@@ -50,7 +49,7 @@ SACCADE_INLINE __m512i wholeNumbers(const Bf16* x, int64_t count, int power) {
   return _mm512_max_epi32(_mm512_min_epi32(whole, _mm512_set1_epi32(MOST)), _mm512_set1_epi32(-MOST));
 }
 
-// One row as bytes.
+// One row as bytes. A row with a value that is not finite gets an exponent of NaN.
 static inline void splitRow(const ByteRows& to, int64_t row, const Bf16* x, int64_t depth) {
   __m512i most = _mm512_setzero_si512();
   for (int64_t k = 0; k < depth; k += 2 * LANES) {
@@ -66,7 +65,6 @@ static inline void splitRow(const ByteRows& to, int64_t row, const Bf16* x, int6
   // Below the least exponent all is zero, as for the other products.
   const int exponent = (int)(largest >> 7);
   to.exponents[row] = exponent == 0xff ? __builtin_nanf("") : 0.0f;
-  to.units[row] = exponent == 0xff ? __builtin_nan("") : 1.0;
   if (exponent == 0 || exponent == 0xff) {
     memset(bytes, 0, (size_t)(LIMBS * to.stride));
     return;
@@ -82,7 +80,6 @@ static inline void splitRow(const ByteRows& to, int64_t row, const Bf16* x, int6
     sum = _mm512_add_epi32(sum, whole);
   }
   to.exponents[row] = (float)-power;
-  to.units[row] = __builtin_ldexp(1.0, -power);
   to.sums[row] = (double)_mm512_reduce_add_epi32(sum);
 }
 
@@ -280,7 +277,6 @@ static inline ByteRows splitRows(const SaccadeLaunch& launch, int64_t M, const B
                       each,
                       blocks,
                       scratchFloats(launch, M),
-                      scratchArray<double>(launch, M),
                       scratchArray<double>(launch, M)};
   parallelFor(launch, M, 0.5 * (double)(M * K),
               [&](int64_t m, int32_t) { splitRow(rows, m, x + m * K, K); });
@@ -290,6 +286,15 @@ static inline ByteRows splitRows(const SaccadeLaunch& launch, int64_t M, const B
     memset(rows.bytes + (block * height + used) * stride, 0, (size_t)((height - used) * stride));
   }
   return rows;
+}
+
+// 2^exponent, or NaN. From its bits, since each row of x asks for it at each panel: ldexp is a call.
+SACCADE_INLINE double unitOf(float exponent) {
+  if (exponent != exponent) return (double)exponent;
+  const int64_t bits = (1023 + (int64_t)exponent) << 52;
+  double unit;
+  memcpy(&unit, &bits, sizeof unit);
+  return unit;
 }
 
 // Outputs of a row and up to 16 rows of codes.
@@ -343,7 +348,7 @@ static inline void multiplyBytes(const SaccadeLaunch& launch, const WeightForm& 
         const int64_t n = (panel + p) * ROWS_TOGETHER;
         for (int64_t i = 0; i < count; i++) {
           const int32_t* limbs = sums + (p * MOST_HEIGHT + i * LIMBS) * ROWS_TOGETHER;
-          storeSums(limbs, rows.units[row + i], 128.0 * rows.sums[row + i], scales + n,
+          storeSums(limbs, unitOf(rows.exponents[row + i]), 128.0 * rows.sums[row + i], scales + n,
                     bias ? bias + n : nullptr, y + (row + i) * N + n, smaller(ROWS_TOGETHER, N - n));
         }
       }

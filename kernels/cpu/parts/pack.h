@@ -106,7 +106,7 @@ SACCADE_INLINE void packColumns(float* out, int64_t outStride, int64_t columns, 
                                 ColumnAt columnAt) {
   constexpr int64_t STEP = WORDS == Words::pairs ? 2 * LANES : LANES;
   int64_t k = 0;
-  // Whole squares know their size: with what follows they would take twice as long.
+  // Whole squares, which look for the end of neither side.
   for (; columns >= LANES && k + STEP <= depth; k += STEP, out += LANES * outStride) {
     Vec rows[LANES];
 #pragma GCC unroll 16

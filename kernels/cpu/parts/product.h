@@ -5,7 +5,7 @@
 // of a stretch before the stretch to what came before, the bias last. It depends on K alone, not on
 // M, N, threads or tiles, so an output row has the same bits alone and in any batch.
 //
-// B is packed for a stretch of columns and DEPTH_STRETCH of depth at once. A thread owns ROW_BLOCK
+// B is packed for a stretch of columns and STRETCH_BLOCKS blocks of depth at once. A thread owns ROW_BLOCK
 // rows × some columns of C: it copies each block of A where it has to be widened, turned or lies
 // badly, and adds up blocks in float32 memory of its own, so C is written once and in any type.
 //

@@ -59,7 +59,7 @@ export function nativeBackend(options: NativeBackendOptions = {}): Backend {
     throw new ConfigError(
       'isa',
       `isa is "${isa}", which this processor lacks or the addon was built without. ` +
-        `Pass auto or one of ${usable.join(', ')}; in a clone, \`node native/build.mjs --tests\` ` +
+        `Pass auto or one of ${usable.join(', ')}; in a clone, \`SACCADE_SWEEP=1 node native/build.mjs --tests\` ` +
         'builds all that it has.',
     );
   }
