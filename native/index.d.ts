@@ -114,7 +114,7 @@ export interface Runtime extends KernelRuntime {
    * @param sizeBytes  memory to read front to back, all threads together
    */
   probePeak(sizeBytes: number): Peaks;
-  /** Work estimated to take less than this, in µs, stays on the calling thread. Default 20. */
+  /** Work estimated to take less than this, in µs, stays on the calling thread. Default: 4 while others spin, else 20. */
   setHandOver(microseconds: number): void;
 }
 

@@ -9,7 +9,6 @@ Runtime::Runtime(std::string instructionSet, int32_t threads)
       forms_(formsOf(kernels_)), pool_(threads) {
   forKernels_.host = this;
   forKernels_.threads = threads;
-  forKernels_.handOverNanoseconds = 20000;
   forKernels_.parallelFor = [](void* host, int64_t items, void (*body)(void*, int64_t, int32_t),
                                void* context) {
     static_cast<Runtime*>(host)->pool_.run(items, body, context);

@@ -22,6 +22,8 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int32_t threads() const { return threads_; }
+  // Whether every thread is at work or spins, so that a loop need not wake any.
+  bool isAwake() const { return !workers_.empty() && sleepers_.load(std::memory_order_relaxed) == 0; }
 
   // Runs body(context, item, worker) for all items and returns when all are done. If a body throws,
   // items not yet begun are dropped and the first exception is thrown here.

@@ -79,6 +79,35 @@ static inline void multiplyItem(const Product<Stored, StoredC>& p, int64_t row, 
   finishSums(rows, columns, sums, SUM_STRIDE<WORDS>, c, p.cStride, adds, bias);
 }
 
+// How C is cut: rowItems × columnItems pieces of at most rowsEach rows × panelsEach panels.
+struct Items {
+  int64_t rowItems, rowsEach;
+  int64_t columnItems, panelsEach;
+};
+
+// Four pieces a thread, so that the threads even out; lower ones where they still do not, as where three
+// panels meet two threads.
+template <Words WORDS>
+static inline Items itemsOf(int64_t rows, int64_t columns, int64_t panels, int64_t threads) {
+  const int64_t fewest = divideUp(rows, ROW_BLOCK);
+  const int64_t most = larger(fewest, smaller(fewest + threads - 1, rows / TILE_ROWS));
+  Items best{};
+  double bestShare = 0;
+  for (int64_t wanted = fewest; wanted <= most; wanted++) {
+    const int64_t rowsEach = divideUp(rows, wanted), rowItems = divideUp(rows, rowsEach);
+    const int64_t pieces = larger(divideUp(columns, COLUMNS_OF<WORDS>), divideUp(threads * 4, rowItems));
+    const int64_t panelsEach = divideUp(panels, smaller(panels, pieces));
+    const int64_t columnItems = divideUp(panels, panelsEach);
+    // What the threads do of what they could do in as many turns.
+    const int64_t turns = divideUp(rowItems * columnItems, threads);
+    const double share = (double)(rows * panels) / (double)(turns * threads * rowsEach * panelsEach);
+    if (share < 1.02 * bestShare) continue;
+    best = {rowItems, rowsEach, columnItems, panelsEach};
+    bestShare = share;
+  }
+  return best;
+}
+
 template <class Stored, class StoredC>
 static inline void fillRows(const Product<Stored, StoredC>& p) {
   if (p.accumulate) return;
@@ -116,20 +145,16 @@ static inline void product(const SaccadeLaunch& launch, const ProductSpace& spac
     }
     return productOfSome<false>(launch, space, p, stretch);
   }
-  const int64_t rowItems = divideUp(p.rows, ROW_BLOCK);
-  const int64_t rowsEach = divideUp(p.rows, rowItems);
   for (int64_t column = 0; column < p.columns; column += most) {
     const int64_t columns = smaller(most, p.columns - column);
     const int64_t panels = divideUp(columns, PANEL);
-    // Enough items for the threads to even out.
-    const int64_t pieces = larger(divideUp(columns, COLUMNS_OF<WORDS>), divideUp(threads * 4, rowItems));
-    const int64_t panelsEach = divideUp(panels, smaller(panels, pieces));
-    const int64_t columnItems = divideUp(panels, panelsEach);
+    const auto [rowItems, rowsEach, columnItems, panelsEach] =
+        itemsOf<WORDS>(p.rows, columns, panels, threads);
     for (int64_t from = 0; from < p.depth; from += stretch) {
       const int64_t depth = smaller(stretch, p.depth - from);
       const int64_t panelWords = wordsIn<WORDS>(depth) * PANEL;
       const int64_t panelsPerPack = divideUp(panels, threads * 4);
-      parallelFor(launch, divideUp(panels, panelsPerPack), 0.3 * (double)(columns * depth),
+      parallelFor(launch, divideUp(panels, panelsPerPack), 0.6 * (double)(columns * depth),
                   [&](int64_t item, int32_t) {
                     const int64_t j = item * panelsPerPack * PANEL;
                     packPanels<WORDS>(space.panels + item * panelsPerPack * panelWords, p.b,

@@ -13,8 +13,9 @@ export interface NativeBackendOptions {
   /** Instruction set; `auto`, the default, is the fastest that this processor has. */
   readonly isa?: 'auto' | InstructionSet;
   /**
-   * Work estimated to take less than this, in µs, stays on one thread. Default 20: waking another
-   * thread costs 5 to 10.
+   * Work estimated to take less than this, in µs, stays on one thread. Default: 4 while the other
+   * threads look out for work, as they do for 30 µs after the last; then 20, since waking one costs 5
+   * to 10.
    */
   readonly handOverMicroseconds?: number;
   /**
