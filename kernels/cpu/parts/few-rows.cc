@@ -7,9 +7,17 @@ namespace {
 
 // A line of each column.
 constexpr int64_t LINE = 64;
-// Columns so many bytes apart, or a multiple, lie in one set of L1, which has ways for fewer than LANES of
-// them. Read in parts, each of their lines comes anew from L2; for many rows they are copied.
+// Columns so many bytes apart, or a multiple, lie in one set of L1. Where it has ways for fewer than LANES of them,
+// a line that is read in parts comes anew from L2 for each, after the more loads of rows the more there are: then
+// it is read once, and all of it is turned.
 constexpr int64_t SET_BYTES = 4096;
+
+// Rows from which on that is faster. Of 16 columns, 12 ways (Zen 5) keep most and 8 (Zen 4) half. Zen 4,
+// `npm run bench -- decode weights/3b --weights own --conversations 8 --rounds 5 --tokens 17`, in turns: 28.4 and
+// 28.1 tokens/s in parts, 29.7 and 32.2 at once.
+SACCADE_INLINE int64_t crowdedRows() {
+  return rowsOfOneSet() >= LANES / 2 ? 13 : 4;
+}
 
 #if defined(__AVX512F__)
 
@@ -123,25 +131,27 @@ void chainOfRows(const float* x, const StreamedColumns<Stored>& columns, int64_t
   int64_t k = from;
   if (columns.count == LANES) {
     const int64_t bytes = columns.stride * (int64_t)sizeof(Stored);
-    const bool isCrowded = ROWS > 12 && bytes % SET_BYTES == 0;
-    alignas(64) char lines[LANES][LINE];
+    const bool isCrowded = ROWS >= crowdedRows() && bytes % SET_BYTES == 0;
     const char* p = (const char*)(columns.data + k);
     for (; k + STEP <= to; k += STEP, p += LINE) {
       const int64_t later = k + AHEAD, beyond = later - columns.depth;
       const Stored* line = beyond < 0 ? columns.data + later : columns.next + beyond;
 #pragma GCC unroll 16
       for (int64_t c = 0; c < LANES; c++) prefetch(line + c * columns.stride);
-      const char* at = p;
-      if (isCrowded) {
+      if (LANES == 16 && isCrowded) {
+        Vec words[LANES];
 #pragma GCC unroll 16
-        for (int64_t c = 0; c < LANES; c++) memcpy(lines[c], p + c * bytes, LINE);
-        at = lines[0];
+        for (int64_t c = 0; c < LANES; c++) words[c] = load((const float*)(p + c * bytes));
+        transpose(words);
+#pragma GCC unroll 16
+        for (int j = 0; j < LANES; j++) addWord<Stored>(sums, words[j], x + j * FOUR / 4 * ROWS);
+        x += 4 * FOUR * ROWS;
+        continue;
       }
-      const int64_t apart = isCrowded ? LINE : bytes;
 #pragma GCC unroll 4
       for (int64_t part = 0; part < 4; part++, x += FOUR * ROWS) {
         Vec turned[4];
-        turnFour(turned, at + part * LINE / 4, apart);
+        turnFour(turned, p + part * LINE / 4, bytes);
 #pragma GCC unroll 4
         for (int j = 0; j < 4; j++) addWord<Stored>(sums, turned[j], x + j * FOUR / 4 * ROWS);
       }
