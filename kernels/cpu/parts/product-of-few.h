@@ -77,9 +77,9 @@ static inline RowsOfA someRowsOfA(const SaccadeLaunch& launch, const Source<Stor
 // not where a block of matrices is one chain, nor with AVX2, which takes longer to multiply than to read.
 template <Words WORDS>
 constexpr bool HAS_STEPS = LANES == 16 && !(HAS_MATRICES && WORDS == Words::pairs);
-// Depth of a step in words: as many as a panel has columns, so that a tile that goes through them asks for a
-// line of each.
-constexpr int64_t SOME_DEPTH = PANEL;
+// Depth of a step in words: twice as many as a panel has columns, so that a tile that goes through them asks for
+// two lines of each. With half of it tiles would load and store their sums twice as often.
+constexpr int64_t SOME_DEPTH = 2 * PANEL;
 // Panels that meet a block of the rows one after the other, while it is in L2. Without steps there is one: whole
 // columns come faster.
 constexpr int64_t SOME_PANELS = 4;
@@ -119,12 +119,12 @@ struct SomeStep {
 template <Words WORDS, class Stored>
 static inline void meetStep(const RowsOfA& a, int64_t rows, int64_t k, int64_t words, int64_t width,
                             const float* packed, const SomeStep<Stored>& ahead, float* sums, Into into) {
-  // Two at least: each asks for one line of a column.
+  // Two at least: each asks for two lines of a column.
   int64_t tiles = larger(2, divideUp(rows, TILE_ROWS));
   const bool fetches = width > LANES && ahead.width() == PANEL;
   const char* line = (const char*)ahead.data();
   const char* end = (const char*)(ahead.data() + SomeStep<Stored>::DEPTH);
-  for (int64_t i = 0, count; i < rows; i += count, tiles--, line += 64) {
+  for (int64_t i = 0, count; i < rows; i += count, tiles--, line += SOME_DEPTH / PANEL * LINE_BYTES) {
     count = divideUp(rows - i, tiles);
     const TileFunction tile =
         fetches && line < end ? fetchingTileFor(count, WORDS)

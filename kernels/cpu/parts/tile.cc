@@ -76,7 +76,7 @@ void registerTile(int64_t depth, const float* a, int64_t stride, const float* b,
     b += bStride;
     if (FETCHES) {
       __builtin_prefetch(ahead.first, 0, 2);
-      ahead.first += ahead.apart;
+      ahead.first += (k + 1) % PANEL ? ahead.apart : LINE_BYTES - (PANEL - 1) * ahead.apart;
     }
 #pragma GCC unroll 16
     for (int i = 0; i < ROWS; i++) {
