@@ -2,8 +2,7 @@
  * WebGPU in Node for tests and benchmarks: the machine's GPU, else SwiftShader and the Vulkan loader of a Chromium that
  * is installed.
  */
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { probeWebGpu, type WebGpuAvailable, type WebGpuUnavailable } from './find-gpu.ts';
 
@@ -13,6 +12,9 @@ const CHROMIUMS = [
   '/opt/google/chrome',
   '/opt/chromium.org/chromium',
 ];
+
+/** What tells the Vulkan loader of SwiftShader, whose library lies beside it. */
+const MANIFEST = 'vk_swiftshader_icd.json';
 
 /** Flags of dlopen on Linux: RTLD_NOW, and keep the library when its handle is closed. */
 const LOAD_FOR_GOOD = 0x1002;
@@ -50,7 +52,8 @@ function hasGpu(): boolean {
 }
 
 function chromium(): string | undefined {
-  return CHROMIUMS.find((path) => existsSync(join(path, 'libvk_swiftshader.so')));
+  const files = [MANIFEST, 'libvk_swiftshader.so'];
+  return CHROMIUMS.find((path) => files.every((file) => existsSync(join(path, file))));
 }
 
 /** Chromium brings the Vulkan loader too; once it is in the process, Dawn finds it by its name. */
@@ -62,12 +65,7 @@ function loaderOf(folder: string | undefined): string | undefined {
 function useSwiftShader(): void {
   const folder = chromium();
   if (folder === undefined) return;
-  const temporary = mkdtempSync(join(tmpdir(), 'saccade-vulkan-'));
-  process.once('exit', () => rmSync(temporary, { recursive: true, force: true }));
-  const manifest = join(temporary, 'swiftshader.json');
-  const ICD = { library_path: join(folder, 'libvk_swiftshader.so'), api_version: '1.0.5' };
-  writeFileSync(manifest, JSON.stringify({ file_format_version: '1.0.0', ICD }));
-  process.env.VK_ICD_FILENAMES = manifest;
+  process.env.VK_ICD_FILENAMES = join(folder, MANIFEST);
   const loader = loaderOf(folder);
   if (loader === undefined) return;
   try {

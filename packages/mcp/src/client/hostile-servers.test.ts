@@ -80,7 +80,7 @@ describe('settings that do not fit are told at the start:', () => {
     [{ ...server, url: 'http://127.0.0.1:1' }, /Leave one of the two out/],
     [{ url: 'ftp://a.example' }, /expected an http or https URL/],
     [{ url: 'http://a.example', images: ['a.b=path'] }, /cannot read files/],
-    [{ ...server, take: ['look', 'fly'] }, /no tool fly\. Known: look, open/],
+    [{ ...server, take: ['look', 'opn'] }, /no tool opn\. Known: look, open.*Did you mean open\?/],
     [{ ...server, images: ['look.image'] }, /expected tool\.argument=form/],
     [{ ...server, images: ['look.photo=base64'] }, /no argument photo\. Known: image, note/],
     [{ ...server, images: ['fly.image=base64'] }, /no tool fly\. Known: look, open/],

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from '@saccade/core';
+import { ConfigError, nearestName } from '@saccade/core';
 import type { OpenTools, ToolHost } from '@saccade/tools';
 import type { McpSettings } from '../settings.ts';
 import { readImageArguments } from './image-arguments.ts';
@@ -89,8 +89,13 @@ function take(
   return wanted.map((name) => {
     const found = listed.find((tool) => tool.name === name);
     if (found !== undefined) return found;
-    const known = listed.map((tool) => tool.name).join(', ') || 'none';
-    throw new ConfigError(field, `${field}: the server has no tool ${name}. Known: ${known}.`);
+    const known = listed.map((tool) => tool.name);
+    const near = nearestName(name, known);
+    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+    throw new ConfigError(
+      field,
+      `${field}: the server has no tool ${name}. Known: ${known.join(', ') || 'none'}.${hint}`,
+    );
   });
 }
 

@@ -1,5 +1,5 @@
 /** Tools of a service as tools of this process. */
-import { ConfigError } from '@saccade/core';
+import { ConfigError, nearestName } from '@saccade/core';
 import type { OpenTools, Tool, ToolImage } from '@saccade/tools';
 import { canonicalJson } from '../canonical-json.ts';
 import { type DescribedTool, versionOf } from '../wire.ts';
@@ -50,8 +50,13 @@ function wantedTools(
   const find = (name: string): DescribedTool => {
     const tool = known.find((one) => one.name === name);
     if (tool !== undefined) return tool;
-    const list = known.map((one) => one.name).join(', ') || 'none';
-    throw new ConfigError('names', `The service at ${url} has no tool "${name}". It has: ${list}.`);
+    const all = known.map((one) => one.name);
+    const near = nearestName(name, all);
+    const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+    throw new ConfigError(
+      'names',
+      `The service at ${url} has no tool "${name}". It has: ${all.join(', ') || 'none'}.${hint}`,
+    );
   };
   const checked = expected.map((own) => {
     const tool = find(own.name);
