@@ -36,10 +36,10 @@ enum class Into {
 // must be 1 for speed; the template says which, so addresses stay cheap.
 enum class Rows { contiguousDepth, contiguousRows };
 
+constexpr int64_t LINE_BYTES = 64;
 // Lines that a tile asks for while it multiplies, one with each depth: `first` and PANEL - 1 others, `apart` bytes
 // from each other, and at each PANEL depths more the lines after them. Of many at once processors drop those that
 // they have no room for.
-constexpr int64_t LINE_BYTES = 64;
 struct LinesAhead {
   const char* first;
   int64_t apart;
