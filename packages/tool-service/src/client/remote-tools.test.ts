@@ -235,7 +235,8 @@ describe('a service that is not one', () => {
   });
 
   it.each<[string, Partial<RemoteToolsOptions>, RegExp]>([
-    ['a tool that it lacks', { names: ['lok'] }, /no tool "lok".*look.*Did you mean "look"\?/],
+    ['a tool that it lacks', { names: ['see'] }, /no tool "see".*look/],
+    ['one by a name near its own', { names: ['lok'] }, /no tool "lok".*Did you mean "look"\?/],
     ['another version', { names: ['look@2'] }, /version 1, and version 2 is wanted/],
     [
       'another version than is known',
