@@ -5,8 +5,6 @@ namespace saccade {
 namespace SACCADE_ISA {
 namespace {
 
-// A line of each column.
-constexpr int64_t LINE = 64;
 // Columns so many bytes apart, or a multiple, lie in one set of L1. Where it has ways for fewer than LANES of them,
 // a line that is read in parts comes anew from L2 for each, after the more loads of rows the more there are: then
 // it is read once, and all of it is turned.
@@ -100,13 +98,13 @@ template <class Stored, int ROWS>
 SACCADE_INLINE void addRest(Vec (&sums)[ROWS], const StreamedColumns<Stored>& columns, int64_t k,
                             int64_t count, const float* x) {
   constexpr int64_t EACH = 4 / (int64_t)sizeof(Stored);
-  alignas(64) char copy[LANES][LINE] = {};
+  alignas(64) char copy[LANES][LINE_BYTES] = {};
   for (int64_t c = 0; c < columns.count; c++) {
     memcpy(copy[c], columns.data + c * columns.stride + k, (size_t)count * sizeof(Stored));
   }
   for (int64_t word = 0; word * EACH < count; word += 4) {
     Vec turned[4];
-    turnFour(turned, copy[0] + 4 * word, LINE);
+    turnFour(turned, copy[0] + 4 * word, LINE_BYTES);
     for (int j = 0; j < 4 && (word + j) * EACH < count; j++) {
       const float* at = x + (word + j) * wordsOfFour<Stored>() / 4 * ROWS;
       // The second of two numbers may lie beyond the end.
@@ -125,7 +123,7 @@ SACCADE_INLINE void addRest(Vec (&sums)[ROWS], const StreamedColumns<Stored>& co
 template <class Stored, int ROWS>
 void chainOfRows(const float* x, const StreamedColumns<Stored>& columns, int64_t from, int64_t to,
                  Vec* out) {
-  constexpr int64_t STEP = LINE / (int64_t)sizeof(Stored), AHEAD = 8 * STEP;
+  constexpr int64_t STEP = LINE_BYTES / (int64_t)sizeof(Stored), AHEAD = 8 * STEP;
   constexpr int64_t FOUR = wordsOfFour<Stored>();
   Vec sums[ROWS] = {};
   int64_t k = from;
@@ -133,7 +131,7 @@ void chainOfRows(const float* x, const StreamedColumns<Stored>& columns, int64_t
     const int64_t bytes = columns.stride * (int64_t)sizeof(Stored);
     const bool isCrowded = ROWS >= crowdedRows() && bytes % SET_BYTES == 0;
     const char* p = (const char*)(columns.data + k);
-    for (; k + STEP <= to; k += STEP, p += LINE) {
+    for (; k + STEP <= to; k += STEP, p += LINE_BYTES) {
       const int64_t later = k + AHEAD, beyond = later - columns.depth;
       const Stored* line = beyond < 0 ? columns.data + later : columns.next + beyond;
 #pragma GCC unroll 16
@@ -151,7 +149,7 @@ void chainOfRows(const float* x, const StreamedColumns<Stored>& columns, int64_t
 #pragma GCC unroll 4
       for (int64_t part = 0; part < 4; part++, x += FOUR * ROWS) {
         Vec turned[4];
-        turnFour(turned, p + part * LINE / 4, bytes);
+        turnFour(turned, p + part * LINE_BYTES / 4, bytes);
 #pragma GCC unroll 4
         for (int j = 0; j < 4; j++) addWord<Stored>(sums, turned[j], x + j * FOUR / 4 * ROWS);
       }
